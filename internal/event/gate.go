@@ -1,0 +1,41 @@
+package event
+
+// Asked opens a gate: a question that a person answers, wherever they are.
+type Asked struct {
+	Gate    string   `json:"gate"` // unique in its flow
+	Kind    string   `json:"kind"`
+	Title   string   `json:"title,omitempty"`
+	Choices []Choice `json:"choices"`
+	// Revision counts what is asked about; a reply to an older one is refused.
+	Revision int `json:"revision"`
+	// Default is taken when the gate expires or there is nobody to ask.
+	Default string `json:"default,omitempty"`
+	// Wait is how long the gate stays open; zero is until somebody replies.
+	Wait Duration `json:"wait,omitempty"`
+}
+
+// Gate kinds.
+const GateOverride = "override"
+
+// A Choice is one possible reply to a gate.
+type Choice struct {
+	ID   string `json:"id"`
+	Text string `json:"text,omitempty"`
+}
+
+// Replied answers a gate. The first reply to the newest revision wins.
+type Replied struct {
+	Gate     string `json:"gate"`
+	Choice   string `json:"choice"`
+	Text     string `json:"text,omitempty"`
+	Revision int    `json:"revision"`
+	By       string `json:"by,omitempty"`
+}
+
+// Closed ends a gate with a choice. How is "reply", "expired" or "ending".
+type Closed struct {
+	Gate   string `json:"gate"`
+	Choice string `json:"choice"`
+	How    string `json:"how"`
+	By     string `json:"by,omitempty"`
+}

@@ -1,0 +1,184 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Version is the version of the wire form. Readers accept every version up to
+// their own; a line of a newer one is refused as a whole, while a new kind in
+// the same version is kept as [Unknown].
+const Version = 1
+
+// kinds is the wire name of every body. It only grows: a name is never reused
+// and never changes its meaning.
+var kinds = []struct {
+	name string
+	typ  reflect.Type
+}{
+	{"run_started", reflect.TypeFor[RunStarted]()},
+	{"resumed", reflect.TypeFor[Resumed]()},
+	{"assigned", reflect.TypeFor[Assigned]()},
+	{"requested", reflect.TypeFor[Requested]()},
+	{"granted", reflect.TypeFor[Granted]()},
+	{"settled", reflect.TypeFor[Settled]()},
+	{"called", reflect.TypeFor[Called]()},
+	{"tool_returned", reflect.TypeFor[ToolReturned]()},
+	{"told", reflect.TypeFor[Told]()},
+	{"proposed", reflect.TypeFor[Proposed]()},
+	{"answered", reflect.TypeFor[Answered]()},
+	{"voted", reflect.TypeFor[Voted]()},
+	{"refused", reflect.TypeFor[Refused]()},
+	{"admitted", reflect.TypeFor[Admitted]()},
+	{"interrupted", reflect.TypeFor[Interrupted]()},
+	{"failed", reflect.TypeFor[Failed]()},
+	{"warned", reflect.TypeFor[Warned]()},
+	{"lost", reflect.TypeFor[Lost]()},
+	{"timer_fired", reflect.TypeFor[TimerFired]()},
+	{"cancel_requested", reflect.TypeFor[CancelRequested]()},
+	{"ending", reflect.TypeFor[Ending]()},
+	{"chosen", reflect.TypeFor[Chosen]()},
+	{"asked", reflect.TypeFor[Asked]()},
+	{"replied", reflect.TypeFor[Replied]()},
+	{"closed", reflect.TypeFor[Closed]()},
+	{"presenting", reflect.TypeFor[Presenting]()},
+	{"presented", reflect.TypeFor[Presented]()},
+	{"finished", reflect.TypeFor[Finished]()},
+}
+
+func (RunStarted) body()      {}
+func (Resumed) body()         {}
+func (Assigned) body()        {}
+func (Requested) body()       {}
+func (Granted) body()         {}
+func (Settled) body()         {}
+func (Called) body()          {}
+func (ToolReturned) body()    {}
+func (Told) body()            {}
+func (Proposed) body()        {}
+func (Answered) body()        {}
+func (Voted) body()           {}
+func (Refused) body()         {}
+func (Admitted) body()        {}
+func (Interrupted) body()     {}
+func (Failed) body()          {}
+func (Warned) body()          {}
+func (Lost) body()            {}
+func (TimerFired) body()      {}
+func (CancelRequested) body() {}
+func (Ending) body()          {}
+func (Chosen) body()          {}
+func (Asked) body()           {}
+func (Replied) body()         {}
+func (Closed) body()          {}
+func (Presenting) body()      {}
+func (Presented) body()       {}
+func (Finished) body()        {}
+
+var byName, byType = index()
+
+func index() (map[string]reflect.Type, map[reflect.Type]string) {
+	n, t := map[string]reflect.Type{}, map[reflect.Type]string{}
+	for _, k := range kinds {
+		n[k.name], t[k.typ] = k.typ, k.name
+	}
+	return n, t
+}
+
+// Kinds lists the wire names of all bodies, oldest first.
+func Kinds() []string {
+	var out []string
+	for _, k := range kinds {
+		out = append(out, k.name)
+	}
+	return out
+}
+
+// Kind is the wire name of b.
+func Kind(b Body) string {
+	if u, ok := b.(Unknown); ok {
+		return u.Kind
+	}
+	if name, ok := byType[reflect.TypeOf(b)]; ok {
+		return name
+	}
+	panic(fmt.Sprintf("event: %T is not in the kinds table", b))
+}
+
+// EncodeBody gives the wire form of a body alone, as a log stores it.
+func EncodeBody(b Body) ([]byte, error) {
+	if u, ok := b.(Unknown); ok {
+		return u.Raw, nil
+	}
+	p, err := encode(b)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", Kind(b), err)
+	}
+	return p, nil
+}
+
+// encode is json.Marshal that leaves <, > and & readable.
+func encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// DecodeBody reads what EncodeBody wrote. A kind it does not know becomes an
+// Unknown, which is no error.
+func DecodeBody(kind string, p []byte) (Body, error) {
+	t, ok := byName[kind]
+	if !ok {
+		return Unknown{Kind: kind, Raw: bytes.Clone(p)}, nil
+	}
+	v := reflect.New(t)
+	if err := json.Unmarshal(p, v.Interface()); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", kind, err)
+	}
+	return v.Elem().Interface().(Body), nil
+}
+
+type wire struct {
+	V     int             `json:"v"`
+	Pos   uint64          `json:"pos,omitempty"`
+	Flow  FlowID          `json:"flow"`
+	Seq   uint64          `json:"seq"`
+	At    time.Time       `json:"at"`
+	ID    string          `json:"id"`
+	Agent AgentID         `json:"agent,omitempty"`
+	Kind  string          `json:"kind"`
+	Body  json.RawMessage `json:"body"`
+}
+
+// MarshalJSON gives the event as one line of an exported log.
+func (e Event) MarshalJSON() ([]byte, error) {
+	b, err := EncodeBody(e.Body)
+	if err != nil {
+		return nil, err
+	}
+	return encode(wire{Version, e.Pos, e.Flow, e.Seq, e.At.UTC(), e.ID, e.Agent, Kind(e.Body), b})
+}
+
+// UnmarshalJSON reads one line of an exported log.
+func (e *Event) UnmarshalJSON(p []byte) error {
+	var w wire
+	if err := json.Unmarshal(p, &w); err != nil {
+		return fmt.Errorf("decode event: %w", err)
+	}
+	if w.V < 1 || w.V > Version {
+		return fmt.Errorf("decode event: wire version %d is not known here (newest: %d)", w.V, Version)
+	}
+	b, err := DecodeBody(w.Kind, w.Body)
+	if err != nil {
+		return fmt.Errorf("event %d of %s: %w", w.Seq, w.Flow, err)
+	}
+	*e = Event{Pos: w.Pos, Flow: w.Flow, Seq: w.Seq, At: w.At, Fact: Fact{ID: w.ID, Agent: w.Agent, Body: b}}
+	return nil
+}
