@@ -23,10 +23,11 @@ import (
 type Log interface {
 	// Commit appends events, all of one flow, in one transaction: all of them
 	// or none. They must follow the flow's last event without a gap. Events the
-	// log already holds under the same ids, with the same bodies, change
-	// nothing; another body under a known id is ErrConflict. Inbox entries with
-	// the id of a committed event leave the inbox in the same transaction.
-	// Commit fills in Pos.
+	// log already holds under the same ids and numbers, with the same bodies,
+	// change nothing; another body under a known id is ErrConflict, another
+	// number is ErrGap. Inbox entries with the id of a committed event leave the
+	// inbox in the same transaction. Commit fills in Pos. A lease that was
+	// released or taken over is ErrSuperseded.
 	Commit(ctx context.Context, l Lease, events []event.Event) error
 
 	// Read yields the events of a flow from the given number on, up to what is
@@ -34,8 +35,8 @@ type Log interface {
 	Read(ctx context.Context, flow event.FlowID, from uint64) iter.Seq2[event.Event, error]
 
 	// Follow is Read that goes on, without a gap, with what anybody commits
-	// later in any process, until ctx ends. It waits for a flow that does not
-	// exist yet.
+	// later in any process. It waits for a flow that does not exist yet. The end
+	// of ctx ends it without an error; Close ends it with ErrClosed.
 	Follow(ctx context.Context, flow event.FlowID, from uint64) iter.Seq2[event.Event, error]
 
 	// Flows lists every flow, the one with the newest event first.
@@ -47,8 +48,8 @@ type Log interface {
 	Send(ctx context.Context, flow event.FlowID, f event.Fact) error
 
 	// Inbox yields what was sent to a flow and is not in its log, oldest first,
-	// and goes on with what is sent later, until ctx ends. One call yields an
-	// entry once.
+	// and goes on with what is sent later. It ends as Follow does. One call
+	// yields an entry once.
 	Inbox(ctx context.Context, flow event.FlowID) iter.Seq2[event.Fact, error]
 
 	// Acquire makes the caller the driver of a flow and gives it the next
@@ -67,7 +68,8 @@ type Log interface {
 	Blob(ctx context.Context, h event.Hash) ([]byte, error)
 
 	// SaveCheckpoint keeps a fold of a flow's first seq events, in place of an
-	// earlier one of that name. It is a cache: losing it loses nothing.
+	// earlier one of that name. It is a cache: losing it loses nothing. More
+	// events than the flow has is ErrGap.
 	SaveCheckpoint(ctx context.Context, flow event.FlowID, c Checkpoint) error
 
 	// LoadCheckpoint returns the checkpoint of that name and version, if there
@@ -78,7 +80,8 @@ type Log interface {
 	// learns by other means that a driver is gone calls it.
 	Nudge()
 
-	// Close ends every Follow and Inbox and releases what the log holds.
+	// Close ends every Follow and Inbox and releases what the log holds, leases
+	// included. Every other call then gives ErrClosed.
 	Close() error
 }
 
@@ -88,6 +91,13 @@ type Lease interface {
 	Flow() event.FlowID
 	Epoch() uint64
 	Release() error
+}
+
+// An Announcer is a Lease whose owner can tell the other processes where live
+// text is to be had. Every engine's leases are Announcers.
+type Announcer interface {
+	// Announce sets the Live of the flow's Holder.
+	Announce(live string) error
 }
 
 // A Holder is the process that drives a flow.
