@@ -1,0 +1,97 @@
+package script
+
+import (
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// maxSource bounds a script's size; the parser's work is not linear in it.
+const maxSource = 4 << 20
+
+// Parse reads a script; name is the file it came from. Everything that is wrong
+// with it is reported together as one [*Error].
+func Parse(name string, src []byte) (*Script, error) {
+	r := &reader{file: name, lines: strings.Split(string(src), "\n")}
+	if len(src) > maxSource {
+		r.errorf(1, 1, "", "the script has %d bytes; %d is the most", len(src), maxSource)
+		return nil, chain(r.problems)
+	}
+	s := &Script{file: name, Name: stem(name), Pace: 1}
+	if root := r.root(src); root != nil {
+		r.script(s, root)
+	}
+	if err := chain(r.problems); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (r *reader) script(s *Script, root ast.Node) {
+	complete := false
+	for _, f := range r.fields(root, root.GetToken(), "a script", "name", "pace", "word", "owns_loop", "steps") {
+		switch f.key {
+		case "name":
+			s.Name = r.text(f)
+		case "pace":
+			s.Pace = r.number(f)
+		case "word":
+			s.Word = r.duration(f)
+		case "owns_loop":
+			s.OwnsLoop = r.bool(f)
+		case "steps":
+			s.steps, complete = r.steps(f), true
+		}
+	}
+	if !complete && len(r.problems) == 0 {
+		r.fail(place(root, root.GetToken()), "a script needs steps")
+	}
+}
+
+func (r *reader) steps(f field) []step {
+	var out []step
+	items := r.items(f)
+	if _, ok := f.value.(*ast.SequenceNode); ok && len(items) == 0 {
+		r.fail(f.value.GetToken(), "a script needs at least one step")
+	}
+	for _, n := range items {
+		st := r.step(f, n)
+		if len(out) > 0 && out[len(out)-1].when.always() {
+			r.fail(place(n, f.at), "this step is never played: the one at line %d has no conditions", out[len(out)-1].line)
+		}
+		out = append(out, st)
+	}
+	return out
+}
+
+func (r *reader) step(list field, n ast.Node) step {
+	st := step{line: place(n, list.at).Position.Line}
+	before := len(r.problems)
+	complete := false
+	for _, f := range r.fields(n, list.at, "a step", "when", "do") {
+		switch f.key {
+		case "when":
+			st.when = r.when(f)
+		case "do":
+			st.do, complete = r.actions(f), true
+		}
+	}
+	if !complete && len(r.problems) == before {
+		r.fail(place(n, list.at), "a step needs do: what the agent does")
+	}
+	return st
+}
+
+func (r *reader) actions(f field) []action {
+	var out []action
+	for _, n := range r.items(f) {
+		a, at := r.action(f, n)
+		if len(out) > 0 && out[len(out)-1].ends() != "" {
+			r.fail(at, "never played: %s ends the reply", out[len(out)-1].ends())
+		}
+		if a != nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}

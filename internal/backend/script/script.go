@@ -1,0 +1,68 @@
+// Package script is an agent whose behaviour is a YAML file: for the built-in
+// demo, for tests, and to rehearse a configuration without spending money.
+//
+// A script is a list of steps. For every model call the first step whose `when`
+// fits what the agent was sent is played:
+//
+//	name: careful             # shown as the model "script:careful"
+//	pace: 1.0                 # multiplies every delay; 0 is no delay at all
+//	word: 30ms                # delay between streamed words
+//	owns_loop: false          # true: calls tools through the host, like a CLI agent
+//	steps:
+//	  - when: {presenting: true}
+//	    do:
+//	      - say: "In short: {{.Own}}"
+//	  - when: {own: 0}
+//	    do:
+//	      - think: Let me look.
+//	      - delay: 400ms
+//	      - answer: My answer to {{.Task}}
+//	  - do:
+//	      - vote: {for: longest, reason: It says the most.}
+//
+// A step is one reply of the model. Its actions are say, think, delay, tool,
+// answer, vote, usage, stop, fail, hang and cut; its conditions are those of
+// [When]. Texts are templates over a [Scene].
+//
+// A script keeps no state. What it does depends on the [backend.Input] alone, so
+// a turn that was cut off and is taken again goes the same way.
+package script
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A Script is a parsed file. It is immutable and may be shared.
+type Script struct {
+	Name     string
+	Pace     float64
+	Word     time.Duration
+	OwnsLoop bool
+	file     string
+	steps    []step
+}
+
+// A step is one reply and when to give it.
+type step struct {
+	line int
+	when When
+	do   []action
+}
+
+// Load reads and parses a file. A failure to understand it is an [*Error].
+func Load(path string) (*Script, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, src)
+}
+
+// stem is the name of a script that does not give itself one.
+func stem(file string) string {
+	base := filepath.Base(file)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}

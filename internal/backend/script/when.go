@@ -1,0 +1,88 @@
+package script
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A When says which scenes a step is for. Every condition that is given must
+// hold.
+type When struct {
+	Presenting *bool          // neither new_answer nor vote is offered
+	Own        *Count         // how many answers it has given
+	Peers      *Count         // how many peers' answers it is shown
+	Call       *Count         // which model call of the turn
+	Offered    []string       // tools that must be there
+	Sees       *regexp.Regexp // somewhere in what it was sent
+	Refused    *bool          // one of the last tool results was an error
+	Task       *regexp.Regexp // in the task
+}
+
+// A Count is "2", exactly two, or "2+", two or more.
+type Count struct {
+	N      int
+	OrMore bool
+}
+
+func (c *Count) fits(n int) bool { return c == nil || n == c.N || c.OrMore && n > c.N }
+
+func parseCount(s string) (Count, bool) {
+	digits, more := strings.CutSuffix(s, "+")
+	n, err := strconv.Atoi(digits)
+	return Count{n, more}, err == nil && n >= 0 && digits[0] != '+'
+}
+
+func (w When) always() bool {
+	return w.Presenting == nil && w.Own == nil && w.Peers == nil && w.Call == nil &&
+		w.Offered == nil && w.Sees == nil && w.Refused == nil && w.Task == nil
+}
+
+func (w When) fits(s *Scene) bool {
+	for _, name := range w.Offered {
+		if !slices.Contains(s.offered, name) {
+			return false
+		}
+	}
+	return same(w.Presenting, s.presenting) && same(w.Refused, s.refused) &&
+		w.Own.fits(s.own) && w.Peers.fits(len(s.Peers)) && w.Call.fits(s.Call) &&
+		matches(w.Sees, s.sent) && matches(w.Task, s.Task)
+}
+
+func same(want *bool, got bool) bool { return want == nil || *want == got }
+
+func matches(re *regexp.Regexp, s string) bool { return re == nil || re.MatchString(s) }
+
+func (r *reader) when(f field) When {
+	var w When
+	for _, c := range r.fields(f.value, f.at, "when", "presenting", "own", "peers", "call", "offered", "sees", "refused", "task") {
+		switch c.key {
+		case "presenting":
+			w.Presenting = new(r.bool(c))
+		case "refused":
+			w.Refused = new(r.bool(c))
+		case "own":
+			w.Own = r.count(c)
+		case "peers":
+			w.Peers = r.count(c)
+		case "call":
+			w.Call = r.count(c)
+		case "offered":
+			w.Offered = r.names(c)
+		case "sees":
+			w.Sees = r.regexp(c)
+		case "task":
+			w.Task = r.regexp(c)
+		}
+	}
+	return w
+}
+
+func (r *reader) count(f field) *Count {
+	c, ok := parseCount(f.value.GetToken().Value)
+	if !ok {
+		r.fail(place(f.value, f.at), "%s must be a count such as 2, or 2+ for two or more, not %s", f.key, shown(f.value))
+	}
+	return &c
+}
