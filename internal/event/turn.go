@@ -36,3 +36,12 @@ const (
 	RoleWork    Role = "work"    // answer or vote
 	RolePresent Role = "present" // write the final answer
 )
+
+// The tools an agent ends its round with.
+const (
+	ToolNewAnswer = "new_answer"
+	ToolVote      = "vote"
+)
+
+// IsOutcome reports whether a tool of that name ends a round.
+func IsOutcome(tool string) bool { return tool == ToolNewAnswer || tool == ToolVote }

@@ -19,6 +19,7 @@ package flow
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"time"
 
 	"conclave/internal/event"
@@ -124,6 +125,9 @@ func Replay(d Decider, log []event.Event) error {
 func Same(a, b event.Fact) bool {
 	if a.ID != b.ID || a.Agent != b.Agent || event.Kind(a.Body) != event.Kind(b.Body) {
 		return false
+	}
+	if reflect.DeepEqual(a.Body, b.Body) {
+		return true
 	}
 	x, errX := event.EncodeBody(a.Body)
 	y, errY := event.EncodeBody(b.Body)

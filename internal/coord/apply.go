@@ -1,0 +1,351 @@
+package coord
+
+import (
+	"fmt"
+	"slices"
+
+	"conclave/internal/event"
+	"conclave/internal/flow"
+)
+
+// apply changes the state by one event and returns the commands that follow
+// from it. Facts about a take that is no longer current change the account and
+// nothing else.
+func (r *Run) apply(e event.Event) []flow.Command {
+	m := r.member(e.Agent)
+	if m == nil && aboutAgent(e.Body) {
+		return nil // a damaged log; Check says so
+	}
+	switch b := e.Body.(type) {
+	case event.RunStarted:
+		r.start(b)
+	case event.Resumed:
+		for _, m := range r.s.Members {
+			if m.Turn != nil {
+				m.Turn.Cut = true
+			}
+		}
+
+	// What agents and people put forward waits for a verdict.
+	case event.Proposed, event.Requested, event.Presented, event.Replied, event.CancelRequested:
+		r.inbox = append(r.inbox, e.Fact)
+
+	case event.Assigned:
+		return r.assign(m, b)
+	case event.Presenting:
+		return r.present(m, b)
+	case event.Called:
+		r.settle(b.Request, b.Usage)
+		m.called(b)
+	case event.ToolReturned:
+		m.returned(b)
+	case event.Told:
+		if m.current(b.Turn) {
+			m.Turn.Seen = merge(m.Turn.Seen, b.Seen)
+		}
+	case event.Failed:
+		r.settle(b.Request, b.Usage)
+		r.fail(m, b)
+	case event.Interrupted:
+		return r.interrupt(m, b)
+	case event.Settled:
+		r.s.Ledger.Settle(b.Request, b.Spent)
+
+	case event.Answered:
+		return r.answer(m, b)
+	case event.Voted:
+		r.taken(b.Proposal)
+		m.Vote = &b
+		r.outcome(m)
+	case event.Refused:
+		return r.refuse(m, b)
+	case event.Granted:
+		r.grant(b)
+	case event.Admitted:
+		r.admit(b)
+
+	case event.Warned:
+		return r.warn(m)
+	case event.Lost:
+		return r.lose(m, b)
+	case event.Ending:
+		return r.end(b)
+	case event.Chosen:
+		r.s.Chosen = &b
+	case event.Asked:
+		r.s.Gate = &gate{Asked: b, Since: r.s.Clock.Up}
+	case event.Closed:
+		if r.s.Gate != nil {
+			r.s.Gate.Closed = &b
+		}
+	case event.Finished:
+		r.s.Finished = &b
+	}
+	return nil
+}
+
+// aboutAgent reports whether a body makes sense only of a member of the run.
+func aboutAgent(b event.Body) bool {
+	switch b.(type) {
+	case event.Assigned, event.Presenting, event.Called, event.ToolReturned, event.Told, event.Failed,
+		event.Interrupted, event.Proposed, event.Presented, event.Answered, event.Voted, event.Lost:
+		return true
+	}
+	return false
+}
+
+func (r *Run) start(b event.RunStarted) {
+	*r = Run{s: state{Started: &b, Clock: r.s.Clock}}
+	r.s.Ledger.Ceiling = b.Rules.Budget
+	for _, seat := range b.Spec.Seats {
+		r.s.Members = append(r.s.Members, &member{ID: seat.Agent, Label: seat.Label})
+	}
+}
+
+func (r *Run) assign(m *member, b event.Assigned) []flow.Command {
+	m.enter(b.Turn, r.s.Clock.Active)
+	m.Turn = &turn{
+		Turn: b.Turn, Role: event.RoleWork, Seen: b.Seen,
+		MayAnswer: b.MayAnswer, MayVote: b.MayVote, Closing: b.Closing,
+	}
+	return []flow.Command{r.work(m)}
+}
+
+func (r *Run) present(m *member, b event.Presenting) []flow.Command {
+	m.enter(b.Turn, r.s.Clock.Active)
+	m.Turn = &turn{Turn: b.Turn, Role: event.RolePresent, Seen: r.revisions()}
+	r.s.Present = &presenting{b, m.ID}
+	return []flow.Command{r.presentation(m)}
+}
+
+// enter opens a round, or the next take of the one that is open.
+func (m *member) enter(t event.Turn, now duration) {
+	if m.Round.Open && m.Round.Round == t.Round {
+		m.Round.Turn = t
+		return
+	}
+	m.Round = round{Turn: t, Open: true, Since: now}
+}
+
+// current reports whether t is the take the member is in.
+func (m *member) current(t event.Turn) bool {
+	return m != nil && m.Turn != nil && m.Turn.Turn == t
+}
+
+func (m *member) called(b event.Called) {
+	if !m.current(b.Turn) {
+		return
+	}
+	m.Round.Calls++
+	m.Turn.Held = slices.DeleteFunc(m.Turn.Held, func(id string) bool { return id == b.Request })
+	for _, c := range b.Tools {
+		if !event.IsOutcome(c.Name) {
+			m.Turn.Open = append(m.Turn.Open, c)
+		}
+	}
+}
+
+func (m *member) returned(b event.ToolReturned) {
+	if m.current(b.Turn) {
+		m.Turn.Open = slices.DeleteFunc(m.Turn.Open, func(c event.ToolCall) bool { return c.ID == b.Call })
+	}
+}
+
+// outcome ends a round.
+func (r *Run) outcome(m *member) {
+	r.leave(m)
+	m.Round.Open = false
+}
+
+// leave ends a take. What it still holds may have been spent.
+func (r *Run) leave(m *member) {
+	if m.Turn == nil {
+		return
+	}
+	for _, id := range m.Turn.Held {
+		r.s.Ledger.Forfeit(id)
+	}
+	m.Turn = nil
+}
+
+// settle books what a call consumed, whoever's turn it is by now. A reservation
+// that is gone was counted as spent when its turn was cut.
+func (r *Run) settle(request string, u event.Usage) {
+	if _, held := r.s.Ledger.Held[request]; request != "" && !held {
+		return
+	}
+	r.s.Ledger.Settle(request, u.Amount())
+}
+
+func (r *Run) fail(m *member, b event.Failed) {
+	if !m.current(b.Turn) {
+		return
+	}
+	m.Turn.Held = slices.DeleteFunc(m.Turn.Held, func(id string) bool { return id == b.Request })
+	r.leave(m)
+	m.Round.Attempts++
+	m.Round.Trouble = b.Message
+	if b.Final {
+		m.Round.Hopeless = b.Code
+	}
+}
+
+func (r *Run) interrupt(m *member, b event.Interrupted) []flow.Command {
+	if !m.current(b.Turn) {
+		return nil
+	}
+	key := b.Turn.Key(m.ID)
+	r.leave(m)
+	m.Round.Unknown = append(m.Round.Unknown, b.Unknown...)
+	return []flow.Command{flow.Stop{Work: key}}
+}
+
+func (r *Run) answer(m *member, b event.Answered) []flow.Command {
+	r.taken(b.Proposal)
+	r.s.Answers++
+	m.Answers = append(m.Answers, answer{Content: b.Content, Print: b.Print, Serial: r.s.Answers})
+	m.Vote = nil
+	r.outcome(m)
+	return r.news(m)
+}
+
+// refuse turns something down. What it was decides what follows: a proposal
+// costs its author an attempt, a refused request ends the run.
+func (r *Run) refuse(m *member, b event.Refused) []flow.Command {
+	f, ok := r.taken(b.Ref)
+	if !ok {
+		return nil
+	}
+	switch p := f.Body.(type) {
+	case event.Proposed:
+		r.disappoint(m, p.Turn, b)
+	case event.Presented:
+		r.disappoint(m, p.Turn, b)
+	case event.Requested:
+		if b.Code == codeBudget && r.s.OverSpent == "" {
+			r.s.OverSpent = b.Why
+		}
+		if b.Over && m.current(p.Turn) {
+			r.leave(m)
+		}
+	}
+	return nil
+}
+
+func (r *Run) disappoint(m *member, t event.Turn, b event.Refused) {
+	if !m.current(t) {
+		return
+	}
+	if b.Over { // a limit was reached meanwhile: no fault of the agent's
+		r.outcome(m)
+		return
+	}
+	m.Round.Attempts++
+	m.Round.Trouble = b.Why
+	if m.Round.Calls >= r.rules().MaxCalls {
+		m.Round.Hopeless = codeAttempts
+		m.Round.Trouble = fmt.Sprintf("%d model calls brought no outcome; the last: %s", m.Round.Calls, b.Why)
+	}
+}
+
+func (r *Run) grant(b event.Granted) {
+	f, ok := r.taken(b.Request)
+	if !ok {
+		return
+	}
+	q := f.Body.(event.Requested)
+	r.s.Ledger.Reserve(f.ID, q.Amount)
+	if m := r.member(f.Agent); q.Child == "" && m.current(q.Turn) {
+		m.Turn.Held = append(m.Turn.Held, f.ID)
+	}
+}
+
+func (r *Run) admit(b event.Admitted) {
+	f, ok := r.taken(b.Ref)
+	if !ok {
+		return
+	}
+	switch p := f.Body.(type) {
+	case event.CancelRequested:
+		if r.s.Cancelled == "" {
+			r.s.Cancelled = cancelWords(p)
+		}
+	case event.Presented:
+		r.s.Final = &p.Content
+		if m := r.member(f.Agent); m.current(p.Turn) {
+			r.outcome(m)
+		}
+	}
+}
+
+// taken removes the input a verdict refers to and returns it.
+func (r *Run) taken(id string) (event.Fact, bool) {
+	i := slices.IndexFunc(r.inbox, func(f event.Fact) bool { return f.ID == id })
+	if i < 0 {
+		return event.Fact{}, false
+	}
+	f := r.inbox[i]
+	r.inbox = slices.Delete(r.inbox, i, i+1)
+	return f, true
+}
+
+func (r *Run) warn(m *member) []flow.Command {
+	if m != nil {
+		m.Round.Warned = true
+		return r.wrapUp(m)
+	}
+	r.s.RunWarned = true
+	var do []flow.Command
+	for _, m := range r.s.Members {
+		do = append(do, r.wrapUp(m)...)
+	}
+	return do
+}
+
+func (r *Run) lose(m *member, b event.Lost) []flow.Command {
+	m.Lost = &b
+	m.Round.Open = false
+	if m.Turn == nil {
+		return nil
+	}
+	key := m.Turn.Key(m.ID)
+	r.leave(m)
+	return []flow.Command{flow.Stop{Work: key}}
+}
+
+func (r *Run) end(b event.Ending) []flow.Command {
+	r.s.Ending = &ending{b, r.s.Clock.Up}
+	if !r.stopping() {
+		return nil
+	}
+	var do []flow.Command
+	for _, m := range r.s.Members {
+		if m.Turn != nil {
+			do = append(do, flow.Stop{Work: m.Turn.Key(m.ID)})
+		}
+	}
+	return do
+}
+
+func merge(a, b event.Seen) event.Seen {
+	out := event.Seen{}
+	for k, v := range a {
+		out[k] = v
+	}
+	for k, v := range b {
+		out[k] = max(out[k], v)
+	}
+	return out
+}
+
+func cancelWords(p event.CancelRequested) string {
+	switch {
+	case p.By == "" && p.Reason == "":
+		return "cancelled"
+	case p.Reason == "":
+		return "cancelled by " + p.By
+	case p.By == "":
+		return "cancelled: " + p.Reason
+	}
+	return "cancelled by " + p.By + ": " + p.Reason
+}

@@ -1,0 +1,266 @@
+package coord
+
+import (
+	"fmt"
+
+	"conclave/internal/event"
+	"conclave/internal/flow"
+)
+
+// A Problem is something a log must not say.
+type Problem struct {
+	Seq  uint64 // the event where it shows; zero for the log as a whole
+	What string
+}
+
+func (p Problem) String() string {
+	if p.Seq == 0 {
+		return p.What
+	}
+	return fmt.Sprintf("event %d: %s", p.Seq, p.What)
+}
+
+// Check proves a run's log against the invariants: it counts for itself and
+// does not trust the decider, then replays the decider and compares. A log that
+// has not ended yet is sound if what there is of it is.
+func Check(log []event.Event) []Problem {
+	c := &checker{ids: map[string]uint64{}, turns: map[string]event.Turn{}, seats: map[event.AgentID]*seat{}, labels: map[event.Label]bool{}}
+	for i, e := range log {
+		c.envelope(i, e)
+		c.body(e)
+		c.last = e
+	}
+	if c.ended > 0 && c.ended != c.last.Seq {
+		c.report(c.ended, "the run's end is not the last event")
+	}
+	c.replay(log)
+	return c.found
+}
+
+type checker struct {
+	found  []Problem
+	last   event.Event
+	ids    map[string]uint64
+	turns  map[string]event.Turn // of what is proposed and requested
+	seats  map[event.AgentID]*seat
+	labels map[event.Label]bool
+	rules  event.Rules
+
+	answers int
+	chosen  bool
+	ended   uint64
+}
+
+type seat struct {
+	revision int
+	turn     *event.Turn
+	lost     bool
+	done     map[event.Turn]bool
+	rounds   int
+}
+
+func (c *checker) report(seq uint64, format string, args ...any) {
+	c.found = append(c.found, Problem{seq, fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) envelope(i int, e event.Event) {
+	if e.Seq != uint64(i+1) {
+		c.report(e.Seq, "stands at place %d", i+1)
+	}
+	if i > 0 && e.Flow != c.last.Flow {
+		c.report(e.Seq, "belongs to %s, not to %s", e.Flow, c.last.Flow)
+	}
+	if e.At.Before(c.last.At) {
+		c.report(e.Seq, "is earlier than the event before it")
+	}
+	if e.ID == "" {
+		c.report(e.Seq, "has no id")
+	}
+	if at, dup := c.ids[e.ID]; dup {
+		c.report(e.Seq, "has the id of event %d: %s", at, e.ID)
+	}
+	c.ids[e.ID] = e.Seq
+	if _, ok := e.Body.(event.RunStarted); ok != (i == 0) {
+		c.report(e.Seq, "a log begins with run_started, once")
+	}
+	if c.ended > 0 {
+		c.report(e.Seq, "follows the run's end")
+	}
+}
+
+func (c *checker) body(e event.Event) {
+	s := c.seats[e.Agent]
+	if s == nil && aboutAgent(e.Body) {
+		c.report(e.Seq, "%s is about %q, which has no seat", event.Kind(e.Body), e.Agent)
+		return
+	}
+	switch b := e.Body.(type) {
+	case event.RunStarted:
+		c.start(e.Seq, b)
+	case event.Assigned:
+		c.begin(e.Seq, s, b.Turn)
+		c.seen(e.Seq, b.Seen)
+	case event.Presenting:
+		c.begin(e.Seq, s, b.Turn)
+		if !c.chosen {
+			c.report(e.Seq, "presenting before a winner is chosen")
+		}
+	case event.Answered:
+		c.answer(e.Seq, s, b)
+	case event.Voted:
+		c.vote(e.Seq, s, b)
+	case event.Lost:
+		if s.lost {
+			c.report(e.Seq, "%s is lost twice", e.Agent)
+		}
+		s.lost, s.turn = true, nil
+	case event.Failed:
+		c.leave(s, b.Turn)
+	case event.Interrupted:
+		c.leave(s, b.Turn)
+	case event.Refused:
+		if t, ok := c.turns[b.Ref]; ok && b.Over && s != nil {
+			c.leave(s, t)
+		}
+	case event.Proposed:
+		c.turns[e.ID] = b.Turn
+	case event.Requested:
+		c.turns[e.ID] = b.Turn
+	case event.Presented:
+		c.turns[e.ID] = b.Turn
+	case event.Chosen:
+		c.choose(e.Seq, b)
+	case event.Finished:
+		c.finish(e.Seq, b)
+	}
+}
+
+func (c *checker) start(seq uint64, b event.RunStarted) {
+	c.rules = b.Rules
+	if err := b.Rules.Validate(len(b.Spec.Seats)); err != nil {
+		c.report(seq, "%v", err)
+	}
+	for _, s := range b.Spec.Seats {
+		if c.seats[s.Agent] != nil || c.labels[s.Label] || s.Label == "" || s.Agent == "" {
+			c.report(seq, "seat %q (%q) is not unique or has no name", s.Agent, s.Label)
+		}
+		c.seats[s.Agent], c.labels[s.Label] = &seat{done: map[event.Turn]bool{}}, true
+	}
+}
+
+func (c *checker) begin(seq uint64, s *seat, t event.Turn) {
+	switch {
+	case s.lost:
+		c.report(seq, "a lost agent is set to work")
+	case s.turn != nil:
+		c.report(seq, "turn %s begins while %s is going on", t, *s.turn)
+	case s.done[t]:
+		c.report(seq, "turn %s begins twice", t)
+	case t.Round != s.rounds && t.Round != s.rounds+1:
+		c.report(seq, "round %d follows round %d", t.Round, s.rounds)
+	}
+	s.turn, s.done[t], s.rounds = &t, true, t.Round
+}
+
+func (c *checker) leave(s *seat, t event.Turn) {
+	if s.turn != nil && *s.turn == t {
+		s.turn = nil
+	}
+}
+
+// outcome ends the turn an accepted proposal came from.
+func (c *checker) outcome(seq uint64, s *seat, t event.Turn, proposal string) {
+	if s.turn == nil || *s.turn != t {
+		c.report(seq, "an outcome from turn %s, which is not going on", t)
+	}
+	if c.turns[proposal] != t {
+		c.report(seq, "accepts %q, which nobody proposed", proposal)
+	}
+	s.turn = nil
+}
+
+func (c *checker) answer(seq uint64, s *seat, b event.Answered) {
+	c.outcome(seq, s, b.Turn, b.Proposal)
+	s.revision++
+	c.answers++
+	switch {
+	case b.Revision != s.revision:
+		c.report(seq, "revision %d follows revision %d", b.Revision, s.revision-1)
+	case s.revision > c.rules.MaxAnswers:
+		c.report(seq, "answer %d of at most %d", s.revision, c.rules.MaxAnswers)
+	case c.rules.MaxAnswersGlobal > 0 && c.answers > c.rules.MaxAnswersGlobal:
+		c.report(seq, "answer %d of at most %d in all", c.answers, c.rules.MaxAnswersGlobal)
+	case b.Content.Empty():
+		c.report(seq, "an empty answer")
+	}
+}
+
+func (c *checker) vote(seq uint64, s *seat, b event.Voted) {
+	c.outcome(seq, s, b.Turn, b.Proposal)
+	c.seen(seq, b.Seen)
+	if f := c.seats[b.For]; f == nil || f.revision == 0 {
+		c.report(seq, "a vote for %q, which has no answer", b.For)
+	}
+	if c.rules.SkipVoting {
+		c.report(seq, "a vote where voting is skipped")
+	}
+}
+
+func (c *checker) seen(seq uint64, seen event.Seen) {
+	for a, n := range seen {
+		if s := c.seats[a]; s == nil || n > s.revision || n < 1 {
+			c.report(seq, "has seen revision %d of %q, which does not exist", n, a)
+		}
+	}
+}
+
+func (c *checker) choose(seq uint64, b event.Chosen) {
+	if c.chosen {
+		c.report(seq, "a second winner")
+	}
+	c.chosen = true
+	if s := c.seats[b.Winner]; s == nil || s.revision == 0 {
+		c.report(seq, "the winner %q has no answer", b.Winner)
+	}
+	for a, s := range c.seats {
+		if s.turn != nil {
+			c.report(seq, "chosen while %s is at work", a)
+		}
+	}
+}
+
+func (c *checker) finish(seq uint64, b event.Finished) {
+	c.ended = seq
+	for a, s := range c.seats {
+		if s.turn != nil && b.Presenter != a {
+			c.report(seq, "ends while %s is at work", a)
+		}
+	}
+	if b.Answer.Empty() && c.answers > 0 {
+		c.report(seq, "ends without an answer although there is one")
+	}
+	if b.Answer.Empty() && b.Status == event.StatusSuccess {
+		c.report(seq, "success without an answer")
+	}
+	if b.Status != event.StatusSuccess && b.Error == "" {
+		c.report(seq, "%s without a reason", b.Status)
+	}
+}
+
+// replay compares what the log says with what its beginning decides. A log with
+// facts of a newer version cannot be replayed here; that is no fault of the log.
+func (c *checker) replay(log []event.Event) {
+	for _, e := range log {
+		if _, ok := e.Body.(event.Unknown); ok {
+			return
+		}
+	}
+	var r Run
+	if err := flow.Replay(&r, log); err != nil {
+		c.report(0, "%v", err)
+		return
+	}
+	if led := r.s.Ledger; c.ended > 0 && len(led.Held) > 0 {
+		c.report(c.ended, "%d reservations are still held at the end", len(led.Held))
+	}
+}
