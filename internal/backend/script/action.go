@@ -1,6 +1,8 @@
 package script
 
 import (
+	"regexp"
+	"strings"
 	"time"
 
 	"conclave/internal/backend"
@@ -30,6 +32,7 @@ type (
 	answer struct{ text }
 	vote   struct {
 		choice  string
+		among   *regexp.Regexp // the answers to choose from, if any of them fits
 		reason  text
 		ranking []string
 	}
@@ -146,10 +149,12 @@ var choices = []string{"self", "other", "longest", "shortest", "first", "last"}
 func (r *reader) vote(f field) action {
 	var v vote
 	before := len(r.problems)
-	for _, c := range r.fields(f.value, f.at, "vote", "for", "reason", "ranking") {
+	for _, c := range r.fields(f.value, f.at, "vote", "for", "among", "reason", "ranking") {
 		switch c.key {
 		case "for":
 			v.choice = r.choice(c)
+		case "among":
+			v.among = r.regexp(c)
 		case "reason":
 			v.reason = r.template(c)
 		case "ranking":
@@ -157,14 +162,14 @@ func (r *reader) vote(f field) action {
 		}
 	}
 	if v.choice == "" && len(r.problems) == before {
-		r.fail(f.at, "vote needs for: %s or a label such as agent2", "self, other, longest, shortest, first, last")
+		r.fail(f.at, "vote needs for: %s or a label such as agent2", strings.Join(choices, ", "))
 	}
 	return v
 }
 
 // choice is one of the words or a label.
 func (r *reader) choice(f field) string {
-	if w := r.text(f); label.MatchString(w) {
+	if w := r.text(f); isLabel(w) {
 		return w
 	}
 	return r.word(f, choices...)

@@ -106,7 +106,8 @@ func (r *reply) play(in backend.Input) (backend.Done, error) {
 		return backend.Done{}, r.invalid(fmt.Errorf("no step fits model call %d (own answers: %d, peers' answers: %d, presenting: %v)",
 			r.scene.Call, r.scene.own, len(r.scene.Peers), r.scene.presenting))
 	}
-	for _, a := range steps[i].do {
+	r.step = steps[i]
+	for _, a := range r.step.do {
 		if err := a.play(r); err != nil {
 			return backend.Done{}, err
 		}

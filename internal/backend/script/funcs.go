@@ -3,6 +3,7 @@ package script
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -22,6 +23,7 @@ var funcs = template.FuncMap{
 	"labels":   labels,
 	"first":    func(as []Answer) Answer { return at(as, 0) },
 	"last":     func(as []Answer) Answer { return at(as, len(as)-1) },
+	"find":     find,
 	"longest":  func(as []Answer) Answer { return at(ordered(as, "longest"), 0) },
 	"shortest": func(as []Answer) Answer { return at(ordered(as, "shortest"), 0) },
 }
@@ -91,4 +93,19 @@ func at(as []Answer, i int) Answer {
 		return Answer{}
 	}
 	return as[i]
+}
+
+// find is the first answer in which the expression matches, or nil, so that a
+// template can say {{with find "heap" .Peers}}{{.Label}} is right{{end}}.
+func find(expr string, as []Answer) (*Answer, error) {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	for i := range as {
+		if re.MatchString(as[i].Text) {
+			return &as[i], nil
+		}
+	}
+	return nil, nil
 }

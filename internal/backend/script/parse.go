@@ -43,6 +43,11 @@ func (r *reader) script(s *Script, root ast.Node) {
 			s.steps, complete = r.steps(f), true
 		}
 	}
+	for i := range s.steps {
+		if s.steps[i].word < 0 {
+			s.steps[i].word = s.Word
+		}
+	}
 	if !complete && len(r.problems) == 0 {
 		r.fail(place(root, root.GetToken()), "a script needs steps")
 	}
@@ -65,13 +70,15 @@ func (r *reader) steps(f field) []step {
 }
 
 func (r *reader) step(list field, n ast.Node) step {
-	st := step{line: place(n, list.at).Position.Line}
+	st := step{word: -1, line: place(n, list.at).Position.Line}
 	before := len(r.problems)
 	complete := false
-	for _, f := range r.fields(n, list.at, "a step", "when", "do") {
+	for _, f := range r.fields(n, list.at, "a step", "when", "word", "do") {
 		switch f.key {
 		case "when":
 			st.when = r.when(f)
+		case "word":
+			st.word = r.duration(f)
 		case "do":
 			st.do, complete = r.actions(f), true
 		}

@@ -23,6 +23,7 @@ type reply struct {
 	ctx   context.Context
 	agent *agent
 	scene *Scene
+	step  step
 	// yield hands a delta to the reader and reports whether it stays.
 	yield func(backend.Delta, error) bool
 
@@ -70,7 +71,7 @@ func (r *reply) stream(t text, delta func(string) backend.Delta) (string, error)
 	if s == "" {
 		pieces = nil
 	}
-	word := r.agent.script.Word
+	word := r.step.word
 	if word > 0 && r.agent.pace > 0 {
 		pieces = split(s)
 	}
@@ -147,7 +148,7 @@ func (a answer) play(r *reply) error {
 }
 
 func (a vote) play(r *reply) error {
-	choice, err := r.scene.pick(a.choice)
+	choice, err := pick(among(r.scene.Answers, a.among), a.choice)
 	if err != nil {
 		return r.invalid(err)
 	}

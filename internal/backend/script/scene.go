@@ -2,7 +2,6 @@ package script
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +20,7 @@ type Scene struct {
 	Result  string   // the last tool result
 
 	own        int // revision of the own answer
+	behind     int // peers with fewer revisions
 	presenting bool
 	refused    bool
 	offered    []string
@@ -111,6 +111,11 @@ func (s *Scene) take(newest map[string]Answer) {
 			s.Peers = append(s.Peers, a)
 		}
 	}
+	for _, p := range s.Peers {
+		if p.Revision < s.own {
+			s.behind++
+		}
+	}
 }
 
 // byLabel puts agent2 before agent10.
@@ -123,60 +128,60 @@ type found struct {
 	answers []Answer
 }
 
-var (
-	taskTag   = regexp.MustCompile(`^<task(?: id="([^"]*)")?>$`)
-	answerTag = regexp.MustCompile(`^<answer((?: [a-z]+="[^"]*")+)>$`)
-	attribute = regexp.MustCompile(` ([a-z]+)="([^"]*)"`)
-)
-
 // blocks reads a text line by line. With no id given the first tag sets it.
 func blocks(text, id string) found {
 	f := found{id: id}
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimRight(lines[i], " \t\r")
-		if m := taskTag.FindStringSubmatch(line); m != nil && f.task == "" {
-			f.id = cmp.Or(f.id, m[1])
-			if end := closing(lines, i+1, "task", m[1]); end > 0 {
+		if attrs, ok := tag(line, "task"); ok && f.task == "" {
+			f.id = cmp.Or(f.id, attrs["id"])
+			if end := closing(lines, i+1, "task", attrs["id"]); end > 0 {
 				f.task, i = body(lines[i+1:end]), end
 			}
 			continue
 		}
-		m := answerTag.FindStringSubmatch(line)
-		if m == nil {
+		attrs, ok := tag(line, "answer")
+		if !ok || attrs["id"] == "" || attrs["label"] == "" || f.id != "" && attrs["id"] != f.id {
 			continue
 		}
-		a, nonce, ok := header(m[1])
-		if !ok || f.id != "" && nonce != f.id {
-			continue
-		}
-		f.id = nonce
-		if end := closing(lines, i+1, "answer", nonce); end > 0 {
-			a.Text = body(lines[i+1 : end])
-			f.answers, i = append(f.answers, a), end
+		f.id = attrs["id"]
+		if end := closing(lines, i+1, "answer", f.id); end > 0 {
+			f.answers = append(f.answers, header(attrs, body(lines[i+1:end])))
+			i = end
 		}
 	}
 	return f
 }
 
-// header reads an answer tag's attributes.
-func header(attrs string) (a Answer, id string, ok bool) {
-	a.Revision = 1
-	for _, m := range attribute.FindAllStringSubmatch(attrs, -1) {
-		switch m[1] {
-		case "label":
-			label, rev, numbered := strings.Cut(m[2], ".")
-			a.Label = label
-			if n, err := strconv.Atoi(rev); numbered && err == nil {
-				a.Revision = n
-			}
-		case "yours":
-			a.Yours = m[2] == "true"
-		case "id":
-			id = m[2]
-		}
+// tag reads a line that is nothing but an opening tag of that name.
+func tag(line, name string) (attrs map[string]string, ok bool) {
+	rest, ok := strings.CutPrefix(line, "<"+name)
+	if !ok {
+		return nil, false
 	}
-	return a, id, a.Label != "" && id != ""
+	rest, ok = strings.CutSuffix(rest, ">")
+	attrs = map[string]string{}
+	for ok && rest != "" {
+		var key, value string
+		key, rest, ok = strings.Cut(rest, `="`)
+		if !ok || !strings.HasPrefix(key, " ") {
+			return nil, false
+		}
+		value, rest, ok = strings.Cut(rest, `"`)
+		attrs[key[1:]] = value
+	}
+	return attrs, ok
+}
+
+// header is an answer as its tag describes it: label="agent2.1" yours="true".
+func header(attrs map[string]string, text string) Answer {
+	label, rev, _ := strings.Cut(attrs["label"], ".")
+	n, err := strconv.Atoi(rev)
+	if err != nil {
+		n = 1
+	}
+	return Answer{Label: label, Revision: n, Text: text, Yours: attrs["yours"] == "true"}
 }
 
 // closing is the line of the tag that ends a block, or 0.

@@ -49,6 +49,7 @@ type Script struct {
 type step struct {
 	line int
 	when When
+	word time.Duration
 	do   []action
 }
 

@@ -3,7 +3,6 @@ package script
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"text/template"
@@ -62,31 +61,28 @@ func (r *reader) templateAt(s string, f field) text {
 	return t
 }
 
-var (
-	parseFailure = regexp.MustCompile(`^template: text:(\d+): (.*)$`)
-	noFunction   = regexp.MustCompile(`^function "(.*)" not defined$`)
-)
-
+// templateError reports what the template package found. It names a line and no
+// column; the first template of the line is the place.
 func (r *reader) templateError(f field, s string, err error) {
-	m := parseFailure.FindStringSubmatch(err.Error())
-	if m == nil {
+	where, message, _ := strings.Cut(strings.TrimPrefix(err.Error(), "template: text:"), ": ")
+	n, nerr := strconv.Atoi(where)
+	if nerr != nil {
 		r.fail(place(f.value, f.at), "%v", err)
 		return
 	}
-	// The package names the line only; the first template of it is the place.
-	n, _ := strconv.Atoi(m[1])
 	offset := 0
 	for range n - 1 {
 		offset += strings.IndexByte(s[offset:], '\n') + 1
 	}
 	offset += max(0, strings.Index(s[offset:], "{{"))
 	line, column := r.inside(f, s, offset)
-	if fn := noFunction.FindStringSubmatch(m[2]); fn != nil {
-		r.errorf(line, column, fn[1], "unknown function %q in a template%s", fn[1], nearest(fn[1], funcNames()))
+	if _, name, ok := strings.Cut(message, `function "`); ok {
+		name, _, _ = strings.Cut(name, `"`)
+		r.errorf(line, column, name, "unknown function %q in a template%s", name, nearest(name, funcNames()))
 		return
 	}
 	word, _, _ := strings.Cut(s[offset:], "\n")
-	r.errorf(line, column, word, "bad template: %s", m[2])
+	r.errorf(line, column, word, "bad template: %s", message)
 }
 
 // inside is the place in the file of an offset into a value. It is exact in

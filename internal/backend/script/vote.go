@@ -5,9 +5,14 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
-var label = regexp.MustCompile(`^agent[0-9]+$`)
+// isLabel reports whether w is an agent's label, such as agent2.
+func isLabel(w string) bool {
+	n, ok := strings.CutPrefix(w, "agent")
+	return ok && n != "" && strings.Trim(n, "0123456789") == ""
+}
 
 // ordered puts answers in the order a word stands for, the one it picks first.
 // What the word does not tell apart stays in the order of labels.
@@ -43,12 +48,26 @@ func first(a, b bool) int {
 	return 1
 }
 
+// among is the answers that fit, or all of them if none does.
+func among(as []Answer, re *regexp.Regexp) []Answer {
+	var out []Answer
+	for _, a := range as {
+		if matches(re, a.Text) {
+			out = append(out, a)
+		}
+	}
+	if out == nil {
+		return as
+	}
+	return out
+}
+
 // pick is the label a word or label stands for.
-func (s *Scene) pick(word string) (string, error) {
-	if label.MatchString(word) {
+func pick(from []Answer, word string) (string, error) {
+	if isLabel(word) {
 		return word, nil
 	}
-	order := ordered(s.Answers, word)
+	order := ordered(from, word)
 	if len(order) == 0 || word == "self" && !order[0].Yours || word == "other" && order[0].Yours {
 		return "", fmt.Errorf("there is no answer to vote for as %q", word)
 	}
@@ -58,14 +77,14 @@ func (s *Scene) pick(word string) (string, error) {
 // rank is a whole order: that of the one word given, or what a list names.
 func (s *Scene) rank(words []string) ([]string, error) {
 	var out []string
-	if len(words) == 1 && !label.MatchString(words[0]) {
+	if len(words) == 1 && !isLabel(words[0]) {
 		for _, a := range ordered(s.Answers, words[0]) {
 			out = append(out, a.Label)
 		}
 		return out, nil
 	}
 	for _, w := range words {
-		l, err := s.pick(w)
+		l, err := pick(s.Answers, w)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ type When struct {
 	Presenting *bool          // neither new_answer nor vote is offered
 	Own        *Count         // how many answers it has given
 	Peers      *Count         // how many peers' answers it is shown
+	Behind     *Count         // how many of those have fewer revisions than its own
 	Call       *Count         // which model call of the turn
 	Offered    []string       // tools that must be there
 	Sees       *regexp.Regexp // somewhere in what it was sent
@@ -35,7 +36,7 @@ func parseCount(s string) (Count, bool) {
 }
 
 func (w When) always() bool {
-	return w.Presenting == nil && w.Own == nil && w.Peers == nil && w.Call == nil &&
+	return w.Presenting == nil && w.Own == nil && w.Peers == nil && w.Behind == nil && w.Call == nil &&
 		w.Offered == nil && w.Sees == nil && w.Refused == nil && w.Task == nil
 }
 
@@ -46,7 +47,7 @@ func (w When) fits(s *Scene) bool {
 		}
 	}
 	return same(w.Presenting, s.presenting) && same(w.Refused, s.refused) &&
-		w.Own.fits(s.own) && w.Peers.fits(len(s.Peers)) && w.Call.fits(s.Call) &&
+		w.Own.fits(s.own) && w.Peers.fits(len(s.Peers)) && w.Behind.fits(s.behind) && w.Call.fits(s.Call) &&
 		matches(w.Sees, s.sent) && matches(w.Task, s.Task)
 }
 
@@ -56,7 +57,7 @@ func matches(re *regexp.Regexp, s string) bool { return re == nil || re.MatchStr
 
 func (r *reader) when(f field) When {
 	var w When
-	for _, c := range r.fields(f.value, f.at, "when", "presenting", "own", "peers", "call", "offered", "sees", "refused", "task") {
+	for _, c := range r.fields(f.value, f.at, "when", "presenting", "own", "peers", "behind", "call", "offered", "sees", "refused", "task") {
 		switch c.key {
 		case "presenting":
 			w.Presenting = new(r.bool(c))
@@ -66,6 +67,8 @@ func (r *reader) when(f field) When {
 			w.Own = r.count(c)
 		case "peers":
 			w.Peers = r.count(c)
+		case "behind":
+			w.Behind = r.count(c)
 		case "call":
 			w.Call = r.count(c)
 		case "offered":

@@ -1,0 +1,58 @@
+// Package demo is the built-in offline demo: three scripted personas that work
+// on any task without a model, a key or a network.
+//
+// For [Task] they play a discussion written by hand. For any other task they say
+// that they are scripts and what each of them would do. Either way each answers,
+// reads the others, refines once and votes. Votes go by the length and wording
+// of the answers, so the winner does not depend on who is faster; the
+// pragmatist's refined answer is the longest.
+//
+// The demo is best watched with voting deferred until all have answered: then
+// every refinement has read both others.
+package demo
+
+import (
+	"embed"
+	"fmt"
+	"sync"
+
+	"conclave/internal/backend/script"
+)
+
+// Task is the task the demo has real answers to.
+const Task = "Which sorting algorithm should I use for nearly sorted data?"
+
+// An Agent is one of the personas.
+type Agent struct {
+	ID      string
+	Persona string // one line about its manner
+	Script  *script.Script
+}
+
+//go:embed *.yaml
+var files embed.FS
+
+// Agents are the three personas, in the order to seat them.
+func Agents() []Agent { return append([]Agent(nil), agents()...) }
+
+// agents parses the scripts when somebody first asks: a program that is started
+// for something else does not pay for it.
+var agents = sync.OnceValue(func() []Agent {
+	return []Agent{
+		{"pragmatist", "wants something that works on Monday", load("pragmatist")},
+		{"theorist", "asks what the words mean and what can be proved", load("theorist")},
+		{"sceptic", "looks for the case in which it goes wrong", load("sceptic")},
+	}
+})
+
+func load(name string) *script.Script {
+	src, err := files.ReadFile(name + ".yaml")
+	if err != nil {
+		panic(fmt.Sprintf("demo: %v", err))
+	}
+	s, err := script.Parse(name+".yaml", src)
+	if err != nil {
+		panic(fmt.Sprintf("demo: %v", err))
+	}
+	return s
+}
