@@ -2,6 +2,7 @@ package coord
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"conclave/internal/event"
@@ -128,18 +129,15 @@ func (r *Run) shown(seen event.Seen, viewer, last event.AgentID) []Shown {
 			out = append(out, Shown{m.ID, m.Label, n, m.Answers[n-1].Content, m.ID == viewer})
 		}
 	}
-	lot := event.ByDraw(r.s.Started.Seed, "order/"+string(viewer))
+	lots := map[event.AgentID]uint64{}
+	for _, s := range out {
+		lots[s.Agent] = event.Draw(r.s.Started.Seed, "order", string(viewer), string(s.Agent)) >> 1
+	}
+	lots[last] = math.MaxUint64
 	slices.SortFunc(out, func(a, b Shown) int {
-		return cmp.Or(cmp.Compare(rank(a.Agent == last), rank(b.Agent == last)), lot(a.Agent, b.Agent))
+		return cmp.Or(cmp.Compare(lots[a.Agent], lots[b.Agent]), cmp.Compare(a.Agent, b.Agent))
 	})
 	return out
-}
-
-func rank(last bool) int {
-	if last {
-		return 1
-	}
-	return 0
 }
 
 // news tells everybody in the middle of a turn, who has an answer of their own,

@@ -10,12 +10,13 @@ import (
 // Draw is a number that depends on the seed and the parts alone: the same in
 // every process, and in no way on the order in which agents were listed.
 func Draw(seed uint64, parts ...string) uint64 {
-	h := sha256.New()
-	_ = binary.Write(h, binary.BigEndian, seed)
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, 64), seed)
 	for _, p := range parts {
-		fmt.Fprintf(h, "%d:%s", len(p), p)
+		b = binary.BigEndian.AppendUint64(b, uint64(len(p)))
+		b = append(b, p...)
 	}
-	return binary.BigEndian.Uint64(h.Sum(nil))
+	sum := sha256.Sum256(b)
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 // Seated returns the seats in a drawn order with labels agent1 to agentN. The

@@ -1,6 +1,6 @@
 package event
 
-import "fmt"
+import "strconv"
 
 // A Turn names one piece of an agent's work: the round, and which take of it.
 // A round is taken again when it was interrupted, failed or ran out of time.
@@ -10,10 +10,10 @@ type Turn struct {
 }
 
 // String is the short form used in ids: "3.2" is the second take of round 3.
-func (t Turn) String() string { return fmt.Sprintf("%d.%d", t.Round, t.Take) }
+func (t Turn) String() string { return strconv.Itoa(t.Round) + "." + strconv.Itoa(t.Take) }
 
 // Key names an agent's turn among all turns of a run.
-func (t Turn) Key(a AgentID) string { return fmt.Sprintf("turn/%s/%s", a, t) }
+func (t Turn) Key(a AgentID) string { return "turn/" + string(a) + "/" + t.String() }
 
 // Seen says up to which revision each agent's answers are known to somebody.
 // Agents without an answer are absent.
