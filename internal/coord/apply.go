@@ -37,6 +37,10 @@ func (r *Run) apply(e event.Event) []flow.Command {
 	case event.Called:
 		r.settle(b.Request, b.Usage)
 		m.called(b)
+	case event.ToolCalled:
+		if m.current(b.Turn) {
+			m.Turn.Open = append(m.Turn.Open, b.Tool)
+		}
 	case event.ToolReturned:
 		m.returned(b)
 	case event.Told:
@@ -87,7 +91,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 // aboutAgent reports whether a body makes sense only of a member of the run.
 func aboutAgent(b event.Body) bool {
 	switch b.(type) {
-	case event.Assigned, event.Presenting, event.Called, event.ToolReturned, event.Told, event.Failed,
+	case event.Assigned, event.Presenting, event.Called, event.ToolCalled, event.ToolReturned, event.Told, event.Failed,
 		event.Interrupted, event.Proposed, event.Presented, event.Answered, event.Voted, event.Lost:
 		return true
 	}

@@ -119,6 +119,13 @@ type Called struct {
 	Native Content `json:"native,omitzero"`
 }
 
+// ToolCalled records the intent to carry out one tool call for a backend that
+// runs its own loop and reports its model calls only afterwards.
+type ToolCalled struct {
+	Turn
+	Tool ToolCall `json:"tool"`
+}
+
 // ToolReturned records what a tool call gave back. Error says that the model
 // is told of a failure.
 type ToolReturned struct {

@@ -47,6 +47,7 @@ var kinds = []struct {
 	{"presenting", reflect.TypeFor[Presenting]()},
 	{"presented", reflect.TypeFor[Presented]()},
 	{"finished", reflect.TypeFor[Finished]()},
+	{"tool_called", reflect.TypeFor[ToolCalled]()},
 }
 
 func (RunStarted) body()      {}
@@ -77,6 +78,7 @@ func (Closed) body()          {}
 func (Presenting) body()      {}
 func (Presented) body()       {}
 func (Finished) body()        {}
+func (ToolCalled) body()      {}
 
 var byName, byType = index()
 
