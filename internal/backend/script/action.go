@@ -177,12 +177,9 @@ func (r *reader) choice(f field) string {
 
 // ranking is one word for an order of all answers, or a list.
 func (r *reader) ranking(f field) []string {
-	if _, ok := f.value.(*ast.SequenceNode); !ok {
-		return []string{r.choice(f)}
-	}
 	var out []string
-	for _, n := range r.items(f) {
-		out = append(out, r.choice(field{f.key, f.at, n}))
+	for _, one := range r.oneOrMore(f) {
+		out = append(out, r.choice(one))
 	}
 	return out
 }
@@ -234,16 +231,4 @@ func (r *reader) failure(f field) action {
 		r.fail(f.at, "fail needs a kind")
 	}
 	return x
-}
-
-// names is one word or a list of them.
-func (r *reader) names(f field) []string {
-	if _, ok := f.value.(*ast.SequenceNode); !ok {
-		return []string{r.text(f)}
-	}
-	var out []string
-	for _, n := range r.items(f) {
-		out = append(out, r.text(field{f.key, f.at, n}))
-	}
-	return out
 }

@@ -59,7 +59,7 @@ func (a *agent) turn(ctx context.Context, in backend.Input, host backend.ToolHos
 	in.Messages = slices.Clip(in.Messages)
 	for range maxReplies {
 		r := &reply{ctx: ctx, agent: a, scene: NewScene(in), yield: yield}
-		done, err := r.play(in)
+		done, err := r.play()
 		total = total.Add(done.Usage)
 		if err != nil || !a.script.OwnsLoop {
 			return done, err
@@ -96,7 +96,7 @@ func carryOut(ctx context.Context, host backend.ToolHost, calls []event.ToolCall
 }
 
 // play plays the first step that fits.
-func (r *reply) play(in backend.Input) (backend.Done, error) {
+func (r *reply) play() (backend.Done, error) {
 	if err := r.ctx.Err(); err != nil {
 		return backend.Done{}, err
 	}
@@ -112,11 +112,11 @@ func (r *reply) play(in backend.Input) (backend.Done, error) {
 			return backend.Done{}, err
 		}
 	}
-	return r.done(in), r.ctx.Err()
+	return r.done(), r.ctx.Err()
 }
 
 // done ends a reply that was played to its end.
-func (r *reply) done(in backend.Input) backend.Done {
+func (r *reply) done() backend.Done {
 	d := backend.Done{Stop: r.stop}
 	if d.Stop == "" {
 		d.Stop = "end"
@@ -128,10 +128,6 @@ func (r *reply) done(in backend.Input) backend.Done {
 		d.Usage = *r.usage
 		return d
 	}
-	sent := len(r.scene.sent)
-	for _, t := range in.Tools {
-		sent += len(t.Name) + len(t.Description) + len(t.Schema)
-	}
-	d.Usage = event.Usage{Input: int64(sent+3) / 4, Output: int64(r.said+3) / 4}
+	d.Usage = event.Usage{Input: int64(len(r.scene.sent)+3) / 4, Output: int64(r.said+3) / 4}
 	return d
 }

@@ -109,6 +109,18 @@ func (r *reader) items(f field) []ast.Node {
 	return s.Values
 }
 
+// oneOrMore is a value alone, or each element of a list.
+func (r *reader) oneOrMore(f field) []field {
+	if _, ok := f.value.(*ast.SequenceNode); !ok {
+		return []field{f}
+	}
+	var out []field
+	for _, n := range r.items(f) {
+		out = append(out, field{f.key, f.at, n})
+	}
+	return out
+}
+
 // text is a scalar as a string. Numbers and booleans count as what was written.
 func (r *reader) text(f field) string {
 	switch n := f.value.(type) {

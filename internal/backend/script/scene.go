@@ -46,14 +46,15 @@ type Answer struct {
 // the user the first tag sets it, and in results of tools only one already set
 // counts; whatever has another id is text that imitates a tag.
 func NewScene(in backend.Input) *Scene {
-	s := &Scene{Call: 1, presenting: true}
+	s := &Scene{Call: 1}
+	var sent strings.Builder
+	sent.WriteString(in.System)
 	for _, t := range in.Tools {
 		s.offered = append(s.offered, t.Name)
+		sent.WriteString("\n" + t.Name + " " + t.Description + " " + string(t.Schema))
 	}
 	s.presenting = !slices.Contains(s.offered, "new_answer") && !slices.Contains(s.offered, "vote")
 
-	var sent strings.Builder
-	sent.WriteString(in.System)
 	ids := map[string]bool{}
 	newest := map[string]Answer{}
 	task, opening := "", ""

@@ -10,15 +10,15 @@ import (
 // A When says which scenes a step is for. Every condition that is given must
 // hold.
 type When struct {
-	Presenting *bool          // neither new_answer nor vote is offered
-	Own        *Count         // how many answers it has given
-	Peers      *Count         // how many peers' answers it is shown
-	Behind     *Count         // how many of those have fewer revisions than its own
-	Call       *Count         // which model call of the turn
-	Offered    []string       // tools that must be there
-	Sees       *regexp.Regexp // somewhere in what it was sent
-	Refused    *bool          // one of the last tool results was an error
-	Task       *regexp.Regexp // in the task
+	Presenting *bool            // neither new_answer nor vote is offered
+	Own        *Count           // how many answers it has given
+	Peers      *Count           // how many peers' answers it is shown
+	Behind     *Count           // how many of those have fewer revisions than its own
+	Call       *Count           // which model call of the turn
+	Offered    []string         // tools that must be there
+	Sees       []*regexp.Regexp // each somewhere in what it was sent
+	Refused    *bool            // one of the last tool results was an error
+	Task       *regexp.Regexp   // in the task
 }
 
 // A Count is "2", exactly two, or "2+", two or more.
@@ -46,9 +46,14 @@ func (w When) fits(s *Scene) bool {
 			return false
 		}
 	}
+	for _, re := range w.Sees {
+		if !matches(re, s.sent) {
+			return false
+		}
+	}
 	return same(w.Presenting, s.presenting) && same(w.Refused, s.refused) &&
 		w.Own.fits(s.own) && w.Peers.fits(len(s.Peers)) && w.Behind.fits(s.behind) && w.Call.fits(s.Call) &&
-		matches(w.Sees, s.sent) && matches(w.Task, s.Task)
+		matches(w.Task, s.Task)
 }
 
 func same(want *bool, got bool) bool { return want == nil || *want == got }
@@ -72,9 +77,13 @@ func (r *reader) when(f field) When {
 		case "call":
 			w.Call = r.count(c)
 		case "offered":
-			w.Offered = r.names(c)
+			for _, one := range r.oneOrMore(c) {
+				w.Offered = append(w.Offered, r.text(one))
+			}
 		case "sees":
-			w.Sees = r.regexp(c)
+			for _, one := range r.oneOrMore(c) {
+				w.Sees = append(w.Sees, r.regexp(one))
+			}
 		case "task":
 			w.Task = r.regexp(c)
 		}

@@ -21,7 +21,7 @@ type room struct {
 	mu      sync.Mutex
 	task    string
 	seats   []*seat
-	waiting  bool          // nobody goes on before everybody has answered
+	waiting bool          // nobody goes on before everybody has answered
 	changed chan struct{} // closed and replaced at every outcome
 	stale   int           // votes that somebody's later answer overtook
 	story   []string
