@@ -147,7 +147,7 @@ func (r *Run) Rules() event.Rules {
 }
 
 // CheckpointVersion changes with the form of what Checkpoint writes.
-const CheckpointVersion = 1
+func (r *Run) CheckpointVersion() int { return 1 }
 
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.
@@ -158,7 +158,7 @@ func (r *Run) Checkpoint() ([]byte, error) {
 	return json.Marshal(r.s)
 }
 
-// Restore returns a run to a checkpoint of this CheckpointVersion.
+// Restore returns a run to a checkpoint of the same version.
 func (r *Run) Restore(p []byte) error {
 	var s state
 	if err := json.Unmarshal(p, &s); err != nil {

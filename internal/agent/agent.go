@@ -1,0 +1,138 @@
+// Package agent is one participant of a run: it builds the prompt, takes turns
+// with its backend, carries out tool calls and puts forward the outcome.
+//
+// A [Crew] is all participants of a run and the run's [engine.Doer]. A turn
+// begins with a Work or Present command and ends with an accepted proposal, with
+// a verdict that says it is over, or with the Failed fact that Do returns. All
+// facts of a turn carry ids made from the turn and a running number, so a turn
+// that is taken again never collides with the one before.
+//
+// The package starts no goroutines; everything runs in the one the engine gives
+// to Do. A backend that runs its own loop calls the turn's ToolHost from its own
+// goroutines, which the turn serialises.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"conclave/internal/backend"
+	"conclave/internal/coord"
+	"conclave/internal/engine"
+	"conclave/internal/event"
+	"conclave/internal/flow"
+	"conclave/internal/prompt"
+	"conclave/internal/tool"
+)
+
+// An Agent is one participant.
+type Agent struct {
+	Seat    event.Seat
+	Backend backend.Backend
+	Tools   []tool.Tool
+
+	// turn is held while the agent takes one: a turn that was told to stop and
+	// the next one never overlap.
+	turn sync.Mutex
+}
+
+// Blobs keeps texts that are too large to travel in an event.
+type Blobs interface {
+	PutBlob(ctx context.Context, p []byte) (event.Hash, error)
+	Blob(ctx context.Context, h event.Hash) ([]byte, error)
+}
+
+// A Crew is all participants of one run.
+type Crew struct {
+	Spec   event.RunSpec
+	Flow   event.FlowID
+	Blobs  Blobs
+	Agents map[event.AgentID]*Agent
+}
+
+var _ engine.Doer = (*Crew)(nil)
+
+// Do takes one turn.
+func (c *Crew) Do(ctx context.Context, cmd flow.Command, p engine.Port) []event.Fact {
+	switch w := cmd.(type) {
+	case coord.Work:
+		t := c.newTurn(w.Agent, w.Turn, p)
+		t.metered, t.left = w.Metered, w.Calls
+		return t.run(ctx, func(ctx context.Context) error { return t.work(ctx, w) })
+	case coord.Present:
+		t := c.newTurn(w.Agent, w.Turn, p)
+		t.metered, t.left = w.Metered, w.Calls
+		return t.run(ctx, func(ctx context.Context) error { return t.present(ctx, w) })
+	}
+	panic(fmt.Sprintf("agent: no way to do %T", cmd))
+}
+
+func (c *Crew) newTurn(a event.AgentID, t event.Turn, p engine.Port) *turn {
+	key := t.Key(a)
+	return &turn{
+		crew: c, port: p, id: a, turn: t, key: key, agent: c.Agents[a],
+		// Peers never see the flow's id, so they cannot foretell the fence.
+		fence: string(event.HashOf([]byte(string(c.Flow) + key)))[:8],
+	}
+}
+
+// run takes the turn's lock, and makes a fact of how the turn ended if it ended
+// without an outcome.
+func (t *turn) run(ctx context.Context, take func(context.Context) error) (last []event.Fact) {
+	if t.agent == nil {
+		return t.failed(&backend.Error{Kind: backend.Invalid, Message: "the agent is not configured here"})
+	}
+	t.agent.turn.Lock()
+	defer t.agent.turn.Unlock()
+	defer func() {
+		if r := recover(); r != nil {
+			last = t.failed(&backend.Error{Kind: backend.Broken, Message: fmt.Sprintf("panic: %v", r)})
+		}
+	}()
+	err := take(ctx)
+	switch {
+	case err == nil, errors.Is(err, errTurnOver), errors.Is(err, engine.ErrOver), errors.Is(err, engine.ErrLeft):
+		return nil
+	case ctx.Err() != nil:
+		return t.stopped(ctx)
+	}
+	return t.failed(err)
+}
+
+// text resolves content to what it says.
+func (c *Crew) text(ctx context.Context, v event.Content) (string, error) {
+	if v.Blob == "" {
+		return v.Text, nil
+	}
+	p, err := c.Blobs.Blob(ctx, v.Blob)
+	if err != nil {
+		return "", fmt.Errorf("read a text: %w", err)
+	}
+	return string(p), nil
+}
+
+// content makes a text fit for an event; what is large is durable first.
+func (c *Crew) content(ctx context.Context, s string) (event.Content, error) {
+	if len(s) <= event.InlineMax {
+		return event.Inline(s), nil
+	}
+	h, err := c.Blobs.PutBlob(ctx, []byte(s))
+	if err != nil {
+		return event.Content{}, fmt.Errorf("keep a text: %w", err)
+	}
+	return event.Content{Blob: h, Size: len(s)}, nil
+}
+
+func (c *Crew) answers(ctx context.Context, shown []coord.Shown) ([]prompt.Answer, error) {
+	var out []prompt.Answer
+	for _, s := range shown {
+		text, err := c.text(ctx, s.Content)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, prompt.Answer{Label: string(s.Label), Revision: s.Revision, Text: text, Own: s.Own})
+	}
+	return out, nil
+}

@@ -1,0 +1,226 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"conclave/internal/backend"
+	"conclave/internal/coord"
+	"conclave/internal/engine"
+	"conclave/internal/event"
+	"conclave/internal/live"
+	"conclave/internal/prompt"
+	"conclave/internal/tool"
+)
+
+// errTurnOver says that the run wants nothing more from this turn.
+var errTurnOver = errors.New("the turn is over")
+
+// turn is one take of a round.
+type turn struct {
+	crew  *Crew
+	port  engine.Port
+	agent *Agent
+	id    event.AgentID
+	turn  event.Turn
+	key   string
+	fence string
+
+	metered bool
+	left    int // model calls left in the round
+
+	in    backend.Input
+	tools map[string]tool.Tool
+	known []string // texts of answers the agent knows, for likeness
+
+	calls   int
+	granted string // reservation of the call in progress
+	partial string // said so far in the call in progress
+
+	mu     sync.Mutex // serialises what a backend's own loop calls
+	facts  int
+	closed bool // an outcome was accepted, or the run wants no more
+}
+
+// fact makes the turn's next fact.
+func (t *turn) fact(what string, b event.Body) event.Fact {
+	t.facts++
+	return event.Fact{ID: fmt.Sprintf("%s/%s/%d", t.key, what, t.facts), Agent: t.id, Body: b}
+}
+
+// failed is the fact that ends a turn which could not be finished. What was
+// said until then is kept as partial.
+func (t *turn) failed(err error) []event.Fact {
+	kind := backend.KindOf(err)
+	f := event.Failed{
+		Turn: t.turn, Code: string(kind), Message: err.Error(), Final: kind.Final(),
+		Request: t.granted, Partial: event.Inline(clip(t.partial, event.InlineMax)),
+	}
+	return []event.Fact{t.fact("failed", f)}
+}
+
+func (t *turn) stopped(ctx context.Context) []event.Fact {
+	f := event.Failed{
+		Turn: t.turn, Code: "stopped", Message: context.Cause(ctx).Error(),
+		Request: t.granted, Partial: event.Inline(clip(t.partial, event.InlineMax)),
+	}
+	return []event.Fact{t.fact("failed", f)}
+}
+
+// speak has the backend speak once and records what came of it, without sending
+// the facts: they go together with what follows from them.
+func (t *turn) speak(ctx context.Context) (backend.Reply, event.Fact, error) {
+	if err := t.reserve(ctx); err != nil {
+		return backend.Reply{}, event.Fact{}, err
+	}
+	t.calls++
+	t.partial = ""
+	reply, err := backend.Collect(t.agent.Backend.Turn(ctx, t.in, host{t}), t.show)
+	if err != nil {
+		return reply, event.Fact{}, err
+	}
+	text, err := t.crew.content(ctx, reply.Text)
+	if err != nil {
+		return reply, event.Fact{}, err
+	}
+	thinking, err := t.crew.content(ctx, reply.Thinking)
+	if err != nil {
+		return reply, event.Fact{}, err
+	}
+	native, err := t.crew.content(ctx, string(reply.Native))
+	if err != nil {
+		return reply, event.Fact{}, err
+	}
+	c := event.Called{
+		Turn: t.turn, Call: t.calls, Model: t.agent.Backend.Traits().Model, Text: text, Thinking: thinking,
+		Usage: reply.Usage, Request: t.granted, Native: native,
+	}
+	if !t.agent.Backend.Traits().OwnsLoop {
+		c.Tools = reply.Calls
+	}
+	t.granted, t.partial = "", ""
+	return reply, t.fact("call", c), nil
+}
+
+// show passes deltas on to whoever watches.
+func (t *turn) show(d backend.Delta) {
+	t.partial += d.Text
+	out := live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: d.Text}
+	switch {
+	case d.Thinking != "":
+		out.Kind, out.Text = live.Thinking, d.Thinking
+	case d.Call != nil:
+		out.Kind, out.Text = live.Tool, d.Call.Name
+	case d.Text == "":
+		return
+	}
+	t.port.Live(out)
+}
+
+// reserve asks for leave before a call where the run has a budget.
+func (t *turn) reserve(ctx context.Context) error {
+	if !t.metered {
+		return nil
+	}
+	f := t.fact("request", event.Requested{Turn: t.turn, Amount: estimate(t.agent.Backend, t.in)})
+	events, err := t.port.Submit(ctx, f)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if g, ok := e.Body.(event.Granted); ok && g.Request == f.ID {
+			t.granted = f.ID
+			return nil
+		}
+	}
+	return errTurnOver
+}
+
+// An Estimator knows better than the length of the text what a call may take.
+type Estimator interface {
+	Estimate(backend.Input) event.Amount
+}
+
+// reply tokens to expect of a call when nobody says.
+const defaultOutput = 4096
+
+func estimate(b backend.Backend, in backend.Input) event.Amount {
+	if e, ok := b.(Estimator); ok {
+		return e.Estimate(in)
+	}
+	n := len(in.System)
+	for _, m := range in.Messages {
+		n += len(m.Text) + len(m.Native)
+		for _, r := range m.Results {
+			n += len(r.Text)
+		}
+		for _, c := range m.Calls {
+			n += len(c.Input)
+		}
+	}
+	for _, s := range in.Tools {
+		n += len(s.Description) + len(s.Schema)
+	}
+	out := in.MaxOutput
+	if out == 0 {
+		out = defaultOutput
+	}
+	return event.Amount{Tokens: int64(n/3 + out)}
+}
+
+// hear takes in what the turn was told, before the next call. What the agent
+// then knows is durable before it speaks again.
+func (t *turn) hear(ctx context.Context) error {
+	var facts []event.Fact
+	var texts []string
+	for _, n := range t.port.Notes() {
+		n := n.(coord.Note)
+		switch n.Kind {
+		case coord.NoteWrapUp:
+			texts = append(texts, prompt.WrapUp)
+		case coord.NoteNews:
+			answers, err := t.crew.answers(ctx, n.Answers)
+			if err != nil {
+				return err
+			}
+			for _, a := range answers {
+				t.known = append(t.known, a.Text)
+			}
+			texts = append(texts, prompt.News(t.fence, answers))
+		}
+		facts = append(facts, t.fact("told", event.Told{Turn: t.turn, Note: n.Kind, Seen: n.Seen}))
+	}
+	if len(facts) == 0 {
+		return nil
+	}
+	t.say(strings.Join(texts, "\n\n"))
+	_, err := t.port.Submit(ctx, facts...)
+	return err
+}
+
+// say adds a user message, to the last one if that is the user's.
+func (t *turn) say(text string) {
+	if n := len(t.in.Messages); n > 0 && t.in.Messages[n-1].From == backend.User {
+		t.in.Messages[n-1].Text += "\n\n" + text
+		return
+	}
+	t.in.Messages = append(t.in.Messages, backend.Message{From: backend.User, Text: text})
+}
+
+// listen adds the assistant's reply and the results of its calls.
+func (t *turn) listen(r backend.Reply, results []backend.ToolResult) {
+	t.in.Messages = append(t.in.Messages, backend.Message{From: backend.Assistant, Text: r.Text, Calls: r.Calls, Native: r.Native})
+	if len(results) > 0 {
+		t.in.Messages = append(t.in.Messages, backend.Message{From: backend.Tool, Results: results})
+	}
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}

@@ -1,0 +1,207 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"conclave/internal/backend"
+	"conclave/internal/coord"
+	"conclave/internal/event"
+	"conclave/internal/prompt"
+	"conclave/internal/tool"
+)
+
+// work takes a turn that ends with an answer or a vote.
+func (t *turn) work(ctx context.Context, w coord.Work) error {
+	in, err := t.brief(ctx, w.Answers)
+	if err != nil {
+		return err
+	}
+	in.MayAnswer, in.MayVote, in.Closing = w.MayAnswer, w.MayVote, w.Closing
+	in.Planning, in.Write, in.Unknown = w.Planning, w.Write, unknown(w.Unknown)
+	t.open(in, bound(t.agent.Tools, w.Planning, w.Closing))
+	t.in.Tools = append(t.in.Tools, outcomeTools(in)...)
+	for {
+		if err := t.hear(ctx); err != nil {
+			return err
+		}
+		reply, called, err := t.speak(ctx)
+		if err != nil {
+			return t.unlessClosed(err)
+		}
+		over, err := t.follow(ctx, reply, called)
+		if err != nil || over {
+			return err
+		}
+	}
+}
+
+// follow acts on a reply: tools first, then the outcome. A reply without tool
+// calls has to bring one; so has the last call of the round.
+func (t *turn) follow(ctx context.Context, r backend.Reply, called event.Fact) (over bool, err error) {
+	if t.agent.Backend.Traits().OwnsLoop {
+		return t.after(ctx, r, called)
+	}
+	tools, outcomes := split(r.Calls)
+	var results []backend.ToolResult
+	if len(tools) > 0 {
+		if _, err := t.port.Submit(ctx, called); err != nil {
+			return false, err
+		}
+		if results, err = t.carryOut(ctx, tools); err != nil {
+			return false, err
+		}
+		if len(outcomes) == 0 && t.calls < t.left {
+			t.listen(r, results)
+			return false, nil
+		}
+		called = event.Fact{}
+	}
+	why, over, err := t.propose(ctx, called, outcomes)
+	if err != nil || over {
+		return over, err
+	}
+	for _, c := range outcomes {
+		results = append(results, backend.ToolResult{Call: c.ID, Name: c.Name, Text: why, Error: true})
+	}
+	t.listen(r, results)
+	if len(outcomes) == 0 {
+		t.say(why)
+	}
+	return false, nil
+}
+
+// after ends a turn of a backend that runs its own loop. If it brought no
+// outcome through the host, that is what it proposes: nothing.
+func (t *turn) after(ctx context.Context, r backend.Reply, called event.Fact) (bool, error) {
+	if t.closed {
+		_, err := t.port.Submit(ctx, called)
+		return true, err
+	}
+	why, over, err := t.propose(ctx, called, nil)
+	if err != nil || over {
+		return over, err
+	}
+	t.listen(r, nil)
+	t.say(why)
+	return false, nil
+}
+
+// unlessClosed forgives an error of a backend after its outcome was accepted.
+func (t *turn) unlessClosed(err error) error {
+	if t.closed {
+		return nil
+	}
+	return err
+}
+
+// propose puts outcomes forward, together with the call they came from, and
+// returns the verdict: over, or why they are refused.
+func (t *turn) propose(ctx context.Context, called event.Fact, calls []event.ToolCall) (why string, over bool, err error) {
+	p := event.Proposed{Turn: t.turn}
+	for _, c := range calls {
+		o, wrong := t.outcome(ctx, c)
+		if wrong != nil {
+			return "", false, wrong
+		}
+		p.Outcomes = append(p.Outcomes, o)
+	}
+	f := t.fact("proposed", p)
+	facts := []event.Fact{f}
+	if called.Body != nil {
+		facts = []event.Fact{called, f}
+	}
+	events, err := t.port.Submit(ctx, facts...)
+	if err != nil {
+		return "", false, err
+	}
+	why, over = verdict(events, f)
+	return why, over, nil
+}
+
+// verdict finds what became of a proposal.
+func verdict(events []event.Event, f event.Fact) (why string, over bool) {
+	over = true
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case event.Refused:
+			if b.Ref == f.ID {
+				why, over = b.Why, b.Over
+			}
+		case event.Lost:
+			if e.Agent == f.Agent {
+				return why, true
+			}
+		case event.Finished:
+			return why, true
+		}
+	}
+	return why, over
+}
+
+// brief is what every prompt of a turn shares.
+func (t *turn) brief(ctx context.Context, shown []coord.Shown) (prompt.In, error) {
+	task, err := t.crew.text(ctx, t.crew.Spec.Task)
+	if err != nil {
+		return prompt.In{}, err
+	}
+	background, err := t.crew.text(ctx, t.crew.Spec.Context)
+	if err != nil {
+		return prompt.In{}, err
+	}
+	answers, err := t.crew.answers(ctx, shown)
+	if err != nil {
+		return prompt.In{}, err
+	}
+	for _, a := range answers {
+		t.known = append(t.known, a.Text)
+	}
+	return prompt.In{
+		Task: task, Context: background, Answers: answers, Alone: len(t.crew.Agents) == 1,
+		Extra: t.agent.Seat.Prompt, Fence: t.fence,
+	}, nil
+}
+
+// open begins the conversation of a turn.
+func (t *turn) open(in prompt.In, tools []tool.Tool) {
+	t.in = backend.Input{System: prompt.System(in), Messages: []backend.Message{{From: backend.User, Text: prompt.User(in)}}}
+	t.tools = map[string]tool.Tool{}
+	for _, x := range tools {
+		t.tools[x.Name()] = x
+		t.in.Tools = append(t.in.Tools, backend.ToolSpec{Name: x.Name(), Description: x.Description(), Schema: x.Schema()})
+	}
+}
+
+// bound are the tools a turn may use at all: none when its time is over, and
+// only those that look while planning.
+func bound(all []tool.Tool, planning, closing bool) []tool.Tool {
+	if closing {
+		return nil
+	}
+	var out []tool.Tool
+	for _, x := range all {
+		if !planning || x.Tier() == tool.Read {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func split(calls []event.ToolCall) (tools, outcomes []event.ToolCall) {
+	for _, c := range calls {
+		if event.IsOutcome(c.Name) {
+			outcomes = append(outcomes, c)
+		} else {
+			tools = append(tools, c)
+		}
+	}
+	return tools, outcomes
+}
+
+func unknown(calls []event.ToolCall) []string {
+	var out []string
+	for _, c := range calls {
+		out = append(out, fmt.Sprintf("%s %s", c.Name, c.Input))
+	}
+	return out
+}

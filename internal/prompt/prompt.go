@@ -1,0 +1,145 @@
+// Package prompt writes what agents are told.
+//
+// A system prompt is made of sections; each is a file beside this one, and the
+// table below says in which order they stand and when each applies. The user
+// message carries the task and the answers there are, fenced with an id that
+// differs from turn to turn: text inside an answer cannot pass for another
+// answer, however it is written.
+//
+// The package is pure: the same [In] always gives the same text.
+package prompt
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+// In is everything a prompt depends on.
+type In struct {
+	Presenting bool
+	Task       string
+	Context    string
+	Answers    []Answer // in the order to show them
+	Votes      []Vote   // for the presenter
+
+	MayAnswer bool
+	MayVote   bool
+	Alone     bool // there are no other agents
+	Planning  bool // tools only look; the answer is a plan
+	Closing   bool // time is up
+	Execute   bool // carry out the plan
+	Write     bool // context paths are writable
+	Synthesis bool // combine all answers
+
+	// Unknown names tool calls of an interrupted take whose outcome is unknown.
+	Unknown []string
+	// Extra is the agent's own configured prompt.
+	Extra string
+	// Fence tells real answers from text that imitates them.
+	Fence string
+}
+
+// An Answer is one agent's newest answer.
+type Answer struct {
+	Label    string
+	Revision int
+	Text     string
+	Own      bool
+}
+
+// A Vote is one agent's vote.
+type Vote struct{ Voter, For, Reason string }
+
+//go:embed *.md
+var files embed.FS
+
+// sections are the parts of a system prompt, in order.
+var sections = []struct {
+	file string
+	when func(In) bool
+}{
+	{"identity.md", always},
+	{"answer.md", func(in In) bool { return !in.Presenting && in.MayAnswer && !in.MayVote }},
+	{"choose.md", func(in In) bool { return !in.Presenting && in.MayAnswer && in.MayVote && !in.Alone }},
+	{"refine.md", func(in In) bool { return !in.Presenting && in.MayAnswer && in.MayVote && in.Alone }},
+	{"vote.md", func(in In) bool { return !in.Presenting && !in.MayAnswer && in.MayVote }},
+	{"planning.md", func(in In) bool { return in.Planning && !in.Execute }},
+	{"present.md", func(in In) bool { return in.Presenting && !in.Synthesis && !in.Execute }},
+	{"synthesize.md", func(in In) bool { return in.Presenting && in.Synthesis && !in.Execute }},
+	{"execute.md", func(in In) bool { return in.Presenting && in.Execute }},
+	{"write.md", func(in In) bool { return in.Write }},
+	{"closing.md", func(in In) bool { return in.Closing }},
+}
+
+func always(In) bool { return true }
+
+// System is the system prompt.
+func System(in In) string {
+	var parts []string
+	for _, s := range sections {
+		if s.when(in) {
+			text, err := files.ReadFile(s.file)
+			if err != nil {
+				panic(err) // the table names a file that is not embedded
+			}
+			parts = append(parts, strings.TrimSpace(string(text)))
+		}
+	}
+	if in.Extra != "" {
+		parts = append(parts, strings.TrimSpace(in.Extra))
+	}
+	return strings.Join(parts, "\n\n") + "\n"
+}
+
+// User is the first message of a turn.
+func User(in In) string {
+	var b strings.Builder
+	fenced(&b, "task", in.Fence, in.Task)
+	if in.Context != "" {
+		b.WriteString("\n")
+		fenced(&b, "context", in.Fence, in.Context)
+	}
+	b.WriteString(Answers(in.Fence, in.Answers))
+	if len(in.Votes) > 0 {
+		b.WriteString("\nVotes:\n")
+		for _, v := range in.Votes {
+			fmt.Fprintf(&b, "- %s for %s: %s\n", v.Voter, v.For, oneLine(v.Reason))
+		}
+	}
+	if len(in.Unknown) > 0 {
+		b.WriteString("\nAn earlier attempt at this turn was interrupted. Whether these tool calls took effect is not known; look before you repeat any of them:\n")
+		for _, u := range in.Unknown {
+			fmt.Fprintf(&b, "- %s\n", oneLine(u))
+		}
+	}
+	return b.String()
+}
+
+// Answers is the block of answers, as a turn begins with it and as news brings
+// it in mid-turn.
+func Answers(fence string, answers []Answer) string {
+	var b strings.Builder
+	for _, a := range answers {
+		yours := ""
+		if a.Own {
+			yours = ` yours="true"`
+		}
+		fmt.Fprintf(&b, "\n<answer label=\"%s.%d\"%s id=%q>\n%s\n</answer id=%q>\n", a.Label, a.Revision, yours, fence, a.Text, fence)
+	}
+	return b.String()
+}
+
+// News is what an agent in mid-turn is told of new answers.
+func News(fence string, answers []Answer) string {
+	return "New answers have come in while you were working. Take them into account and go on.\n" + Answers(fence, answers)
+}
+
+// WrapUp is what an agent is told when its time is running out.
+const WrapUp = "Your time for this round is nearly over. Finish now with what you have."
+
+func fenced(b *strings.Builder, tag, fence, text string) {
+	fmt.Fprintf(b, "<%s id=%q>\n%s\n</%s id=%q>\n", tag, fence, text, tag, fence)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
