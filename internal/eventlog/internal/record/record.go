@@ -13,8 +13,8 @@ import (
 	"conclave/internal/eventlog"
 )
 
-// A Record is an event or an inbox entry as an engine keeps it. Pos and Seq are
-// zero for inbox entries, and At is for them nothing either.
+// A Record is an event or an inbox entry as an engine keeps it. Pos, Seq and At
+// are zero for inbox entries.
 type Record struct {
 	Pos, Seq uint64
 	At       int64 // nanoseconds since 1970; noTime for the zero time
@@ -38,7 +38,7 @@ func OfFact(f event.Fact) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("fact %s: %w", f.ID, err)
 	}
-	return Record{At: noTime, ID: f.ID, Agent: string(f.Agent), Kind: event.Kind(f.Body), Body: p}, nil
+	return Record{ID: f.ID, Agent: string(f.Agent), Kind: event.Kind(f.Body), Body: p}, nil
 }
 
 // OfEvents encodes events, which all have to be of the given flow and numbered

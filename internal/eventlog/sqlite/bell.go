@@ -1,0 +1,109 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// pollEvery is how often followers look when files cannot be watched.
+const pollEvery = 250 * time.Millisecond
+
+// A bell is a file that every process writes to after a commit and watches
+// while somebody follows. When nobody does there is neither a watch nor a
+// goroutine.
+type bell struct {
+	file *os.File
+	wake func()
+
+	mu   sync.Mutex
+	ears int
+	stop chan struct{}
+	gone chan struct{}
+}
+
+func newBell(path string, wake func()) (*bell, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	// The byte is there from now on, so that ringing needs no space.
+	if _, err := f.WriteAt([]byte{'\n'}, 0); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &bell{file: f, wake: wake}, nil
+}
+
+// ring tells the other processes. What it announces is durable already; one
+// that does not hear it looks with the next ring.
+func (b *bell) ring() { b.file.WriteAt([]byte{'\n'}, 0) }
+
+// listen has wake called after every ring until the returned function is
+// called. It watches when it returns.
+func (b *bell) listen() (leave func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ears++; b.ears == 1 {
+		b.stop, b.gone = make(chan struct{}), make(chan struct{})
+		w, err := fsnotify.NewWatcher()
+		if err == nil {
+			if err = w.Add(b.file.Name()); err != nil {
+				w.Close()
+			}
+		}
+		if err == nil {
+			go b.watch(w, b.stop, b.gone)
+		} else {
+			go b.poll(b.stop, b.gone)
+		}
+	}
+	return b.leave
+}
+
+func (b *bell) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ears--; b.ears == 0 {
+		close(b.stop)
+		<-b.gone
+	}
+}
+
+func (b *bell) watch(w *fsnotify.Watcher, stop, gone chan struct{}) {
+	for {
+		select {
+		case e, ok := <-w.Events:
+			b.wake()
+			if !ok || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+				w.Close()
+				b.poll(stop, gone)
+				return
+			}
+		case <-w.Errors: // events were lost
+			b.wake()
+		case <-stop:
+			w.Close()
+			close(gone)
+			return
+		}
+	}
+}
+
+func (b *bell) poll(stop, gone chan struct{}) {
+	defer close(gone)
+	t := time.NewTicker(pollEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			b.wake()
+		case <-stop:
+			return
+		}
+	}
+}
+
+func (b *bell) close() error { return b.file.Close() }

@@ -1,0 +1,236 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"conclave/internal/event"
+	"conclave/internal/eventlog"
+)
+
+// A writer is the one goroutine of a Log that writes to the database.
+//
+// It takes every request that waits, runs them one after the other in one
+// transaction and answers all of them when that is on the disk. A request that
+// arrives meanwhile is in the next transaction; one that comes alone waits for
+// nobody.
+type writer struct {
+	log  *Log
+	c    *conn // owned by the goroutine
+	gone chan struct{}
+
+	mu      sync.Mutex
+	waiting []*request
+	closed  bool
+	wake    chan struct{} // capacity 1: something waits, or closed
+
+	version int64                 // PRAGMA data_version when flows was filled
+	flows   map[string]*flowState // what the database says; owned by the goroutine
+	pos     uint64                // of the last event; owned by the goroutine
+	next    uint64                // of the last event, transaction included
+}
+
+// A request is something to be done in a transaction.
+type request struct {
+	// do runs on the writer's goroutine. An error that is a refusal must be
+	// returned before anything is written; any other error undoes the whole
+	// transaction, after which do may be called again.
+	do func(*writer) error
+	// undo, if set, is called when do succeeded and the transaction did not.
+	undo func()
+	// flow is the one with news when the transaction is on the disk, if any.
+	flow event.FlowID
+
+	state atomic.Int32 // waiting, then taken or abandoned
+	err   error
+	done  chan struct{}
+}
+
+const (
+	waiting int32 = iota
+	taken
+	abandoned
+)
+
+// A refusal is an error of a request that leaves the transaction intact.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+func newWriter(l *Log, c *conn) *writer {
+	w := &writer{log: l, c: c, gone: make(chan struct{}), wake: make(chan struct{}, 1)}
+	go w.run()
+	return w
+}
+
+// submit has r done and waits for the outcome. If ctx ends while r still waits
+// it is not done at all; once taken its outcome is waited for, so that the
+// caller always knows it.
+func (w *writer) submit(ctx context.Context, r *request) error {
+	r.done = make(chan struct{})
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return eventlog.ErrClosed
+	}
+	w.waiting = append(w.waiting, r)
+	w.mu.Unlock()
+	w.signal()
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		if r.state.CompareAndSwap(waiting, abandoned) {
+			return ctx.Err()
+		}
+		<-r.done
+	}
+	return r.err
+}
+
+func (w *writer) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close lets the goroutine finish what waits, and waits for it.
+func (w *writer) close() error {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.signal()
+	<-w.gone
+	return w.c.close()
+}
+
+func (w *writer) run() {
+	defer close(w.gone)
+	for range w.wake {
+		batch, closed := w.take()
+		if len(batch) > 0 {
+			w.commit(batch)
+		}
+		if closed {
+			return
+		}
+	}
+}
+
+func (w *writer) take() (batch []*request, closed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.waiting
+	w.waiting = nil
+	for _, r := range all {
+		if r.state.CompareAndSwap(waiting, taken) {
+			batch = append(batch, r)
+		}
+	}
+	return batch, w.closed
+}
+
+// commit does the requests in one transaction and answers them. If that fails
+// for a known reason each is tried by itself, so that one that is too big for
+// the disk does not take the others with it.
+func (w *writer) commit(batch []*request) {
+	err := w.transact(batch)
+	if err != nil && len(batch) > 1 && !errors.Is(err, eventlog.ErrUnknown) {
+		for _, r := range batch {
+			w.commit([]*request{r})
+		}
+		return
+	}
+	for _, r := range batch {
+		if err != nil && (r.err == nil || !isRefusal(r.err)) {
+			r.err = err
+		}
+		close(r.done)
+	}
+}
+
+func isRefusal(err error) bool { return errors.As(err, new(refusal)) }
+
+// transact returns an error if the transaction as a whole failed; otherwise
+// each request has its own outcome in err.
+func (w *writer) transact(batch []*request) error {
+	err := w.begin()
+	did := 0
+	for _, r := range batch {
+		if err != nil {
+			break
+		}
+		if r.err = r.do(w); r.err == nil {
+			did++
+		} else if !isRefusal(r.err) {
+			err = r.err
+		}
+	}
+	if err == nil {
+		err = w.end(did > 0)
+	}
+	if err != nil {
+		for _, r := range batch {
+			if r.err == nil && r.undo != nil {
+				r.undo()
+			}
+		}
+		w.c.exec("ROLLBACK") // an error of it means there is nothing to roll back
+		w.flows = nil
+		return err
+	}
+	w.pos = w.next
+	w.tell(batch)
+	return nil
+}
+
+// begin starts a transaction and forgets what another process has made untrue.
+func (w *writer) begin() error {
+	if err := w.c.exec("BEGIN IMMEDIATE"); err != nil {
+		return fail("begin", w.log.file, err)
+	}
+	v, err := w.c.number("PRAGMA data_version")
+	if err != nil {
+		return fail("begin", w.log.file, err)
+	}
+	if w.flows != nil && v == w.version {
+		w.next = w.pos
+		return nil
+	}
+	pos, err := w.c.number("SELECT max(pos) FROM events")
+	if err != nil {
+		return fail("begin", w.log.file, err)
+	}
+	w.version, w.flows, w.pos, w.next = v, map[string]*flowState{}, uint64(pos), uint64(pos)
+	w.log.hub.All()
+	return nil
+}
+
+// end finishes the transaction. SQLite has written nothing that counts when it
+// reports a full disk; what a failed write or sync leaves behind is not known.
+func (w *writer) end(changed bool) error {
+	if !changed {
+		return fail("commit", w.log.file, w.c.exec("ROLLBACK"))
+	}
+	err := w.c.exec("COMMIT")
+	if code(err) == codeIO {
+		return unknown(w.log.file, err)
+	}
+	return fail("commit", w.log.file, err)
+}
+
+// tell wakes those who follow, here and in other processes.
+func (w *writer) tell(batch []*request) {
+	news := false
+	for _, r := range batch {
+		if r.err == nil && r.flow != "" {
+			w.log.hub.Wake(r.flow)
+			news = true
+		}
+	}
+	if news {
+		w.log.bell.ring()
+	}
+}
