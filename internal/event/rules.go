@@ -150,7 +150,7 @@ func (r Rules) Validate(seats int) error {
 		return fmt.Errorf("final_answer_strategy %q is none of %q, %q, %q", r.Strategy, WinnerReuse, WinnerPresent, Synthesize)
 	case r.RunLimit <= 0:
 		return fmt.Errorf("a run needs a time limit above zero")
-	case r.RunGrace < 0 || r.RoundGrace < 0 || r.FirstRound < 0 || r.LaterRounds < 0 || r.StopGrace < 0:
+	case r.RunGrace < 0 || r.RoundGrace < 0 || r.FirstRound < 0 || r.LaterRounds < 0 || r.StopGrace < 0 || r.Override.Wait < 0:
 		return fmt.Errorf("time limits must not be negative")
 	case r.Execute && !r.Planning:
 		return fmt.Errorf("execute_after_planning needs planning_mode")
