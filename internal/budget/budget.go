@@ -48,11 +48,12 @@ func (l *Ledger) Fits(a event.Amount) bool {
 }
 
 // Settle replaces what is held under id, if anything, by what was spent. More
-// than was held is recorded all the same: it has happened.
+// than was held is recorded all the same: it has happened. Less than nothing
+// cannot have been spent and counts as nothing.
 func (l *Ledger) Settle(id string, spent event.Amount) {
 	delete(l.Held, id)
-	l.Spent.Tokens += spent.Tokens
-	l.Spent.Cost += spent.Cost
+	l.Spent.Tokens += max(spent.Tokens, 0)
+	l.Spent.Cost += max(spent.Cost, 0)
 }
 
 // Forfeit counts what is held under id as spent: the call may have been made
