@@ -100,6 +100,11 @@ func (c *checker) body(e event.Event) {
 	case event.Assigned:
 		c.begin(e.Seq, s, b.Turn)
 		c.seen(e.Seq, b.Seen)
+		if !b.MayAnswer && !b.MayVote {
+			c.report(e.Seq, "turn %s can have no outcome", b.Turn)
+		}
+	case event.Told:
+		c.seen(e.Seq, b.Seen)
 	case event.Presenting:
 		c.begin(e.Seq, s, b.Turn)
 		if !c.chosen {

@@ -89,8 +89,11 @@ func (r *Run) overdue() (event.Fact, bool) {
 		if m.Turn == nil {
 			continue
 		}
-		if r.stopping() && up >= r.s.Ending.Since+duration(r.rules().StopGrace) {
-			return interrupted(m, "it did not stop when it was told to"), true
+		if r.stopping() {
+			if up >= r.s.Ending.Since+duration(r.rules().StopGrace) {
+				return interrupted(m, "it did not stop when it was told to"), true
+			}
+			continue
 		}
 		l := r.roundTime(m)
 		switch {
@@ -133,6 +136,7 @@ func (r *Run) Wake() (time.Time, bool) {
 		}
 		if r.stopping() {
 			left = append(left, r.s.Ending.Since+duration(r.rules().StopGrace)-c.Up)
+			continue
 		}
 		l := r.roundTime(m)
 		switch {

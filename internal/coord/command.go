@@ -37,9 +37,11 @@ type Present struct {
 	event.Presenting
 	Answers []Shown // every agent's newest, the draft last
 	Votes   []Cast
-	Metered bool
-	Calls   int
-	Unknown []event.ToolCall
+	// Planning: bind read-only tools alone; the plan is all there is to write.
+	Planning bool
+	Metered  bool
+	Calls    int
+	Unknown  []event.ToolCall
 }
 
 // Shown is an answer as another agent sees it.
@@ -107,10 +109,11 @@ func (r *Run) work(m *member) Work {
 func (r *Run) presentation(m *member) Present {
 	p := Present{
 		Agent: m.ID, Presenting: r.s.Present.Presenting,
-		Answers: r.shown(r.revisions(), m.ID, r.s.Present.Draft),
-		Metered: r.rules().Budget.Limited(),
-		Calls:   r.rules().MaxCalls - m.Round.Calls,
-		Unknown: m.Round.Unknown,
+		Answers:  r.shown(r.revisions(), m.ID, r.s.Present.Draft),
+		Planning: r.rules().Planning && !r.rules().Execute,
+		Metered:  r.rules().Budget.Limited(),
+		Calls:    r.rules().MaxCalls - m.Round.Calls,
+		Unknown:  m.Round.Unknown,
 	}
 	for _, v := range r.s.Members {
 		if v.Vote != nil {

@@ -22,6 +22,7 @@
 package coord
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -41,7 +42,10 @@ type Run struct {
 	inbox []event.Fact
 }
 
-var _ flow.Decider = (*Run)(nil)
+var (
+	_ flow.Decider = (*Run)(nil)
+	_ flow.Sorter  = (*Run)(nil)
+)
 
 // state is everything a run knows.
 type state struct {
@@ -155,7 +159,15 @@ func (r *Run) Checkpoint() ([]byte, error) {
 	if len(r.inbox) > 0 {
 		return nil, fmt.Errorf("coord: checkpoint while %d inputs wait for a verdict", len(r.inbox))
 	}
-	return json.Marshal(r.s)
+	// What a tool was called with must come back as it was written, so nothing
+	// is escaped on the way.
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r.s); err != nil {
+		return nil, fmt.Errorf("coord: checkpoint: %w", err)
+	}
+	return buf.Bytes(), nil
 }
 
 // Restore returns a run to a checkpoint of the same version.

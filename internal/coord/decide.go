@@ -22,6 +22,18 @@ func (r *Run) Due() []event.Fact {
 	return nil
 }
 
+// Decides reports whether a body is one that a run decides, not one that
+// happens to it.
+func (r *Run) Decides(b event.Body) bool {
+	switch b.(type) {
+	case event.Assigned, event.Granted, event.Answered, event.Voted, event.Refused, event.Admitted,
+		event.Interrupted, event.Warned, event.Lost, event.Ending, event.Chosen, event.Asked, event.Closed,
+		event.Presenting, event.Finished:
+		return true
+	}
+	return false
+}
+
 // cutOff records takes whose driver went away.
 func (r *Run) cutOff() (event.Fact, bool) {
 	for _, m := range r.s.Members {
@@ -33,7 +45,11 @@ func (r *Run) cutOff() (event.Fact, bool) {
 }
 
 // usedUp records the loss of agents that cannot bring their round to an end.
+// One that is being stopped is not asked to.
 func (r *Run) usedUp() (event.Fact, bool) {
+	if r.stopping() {
+		return event.Fact{}, false
+	}
 	for _, m := range r.s.Members {
 		if m.Lost != nil || !m.Round.Open {
 			continue
@@ -53,8 +69,8 @@ func (r *Run) exhausted(m *member) (code, why string) {
 		return m.Round.Hopeless, m.Round.Trouble
 	case m.Round.Attempts >= ru.MaxAttempts:
 		return codeAttempts, fmt.Sprintf("%d attempts brought no outcome; the last: %s", m.Round.Attempts, m.Round.Trouble)
-	case m.Round.Calls > ru.MaxCalls:
-		return codeAttempts, fmt.Sprintf("more than %d model calls brought no outcome", ru.MaxCalls)
+	case m.Round.Calls > ru.MaxCalls, m.Turn == nil && m.Round.Calls == ru.MaxCalls:
+		return codeAttempts, fmt.Sprintf("%d model calls brought no outcome", m.Round.Calls)
 	}
 	return "", ""
 }
@@ -117,10 +133,10 @@ func (r *Run) wanted(m *member) bool {
 	switch {
 	case m.Lost != nil || m.Turn != nil:
 		return false
+	case r.rules().SkipVoting: // a turn has no outcome but an answer
+		return len(m.Answers) == 0 && r.canAnswerMore(m)
 	case m.Round.Open:
 		return true
-	case r.rules().SkipVoting:
-		return len(m.Answers) == 0
 	case r.parked(m) || r.fresh(m):
 		return false
 	}

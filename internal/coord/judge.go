@@ -103,7 +103,7 @@ func (r *Run) judgeAnswer(f event.Fact, m *member, a *event.Answer) (event.Fact,
 	case !r.canAnswerMore(m):
 		return event.Fact{}, &verdict{codeAnswerLimit, "No more answers are taken from you; vote for the best one.", m.Turn.MayAnswer}
 	case r.tooFarAhead(m):
-		return event.Fact{}, &verdict{codeFairness, fmt.Sprintf("You are %d answers ahead of the slowest agent; wait for it.", ru.FairnessLead), true}
+		return event.Fact{}, &verdict{codeFairness, "You are too many answers ahead of the slowest agent; wait for it.", true}
 	case !m.Turn.MayAnswer:
 		return event.Fact{}, &verdict{code: codeAnswerLimit, why: "This turn takes a vote only. " + r.offer(m)}
 	case r.duplicate(m, a):
@@ -124,7 +124,7 @@ func (r *Run) duplicate(m *member, a *event.Answer) bool {
 		if o == m {
 			known = o.Answers
 		}
-		if slices.ContainsFunc(known, func(x answer) bool { return x.Print == a.Print }) {
+		if slices.ContainsFunc(known, func(x answer) bool { return x.Print == a.Print && a.Print != "" }) {
 			return true
 		}
 	}

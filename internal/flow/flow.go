@@ -105,16 +105,25 @@ func Fold(d Decider, log []event.Event) {
 	}
 }
 
+// A Sorter is a Decider that can tell its own decisions from what happens to
+// it. Replay then reports a decision that nothing in the log leads to.
+type Sorter interface {
+	Decides(event.Body) bool
+}
+
 // Replay steps d through a log and reports the first event that is not what d
 // decides at that place.
 func Replay(d Decider, log []event.Event) error {
+	sorter, _ := d.(Sorter)
 	due := d.Due()
 	for _, e := range log {
-		if d.Done() {
+		switch {
+		case d.Done():
 			return fmt.Errorf("event %d (%s) follows the end of the flow", e.Seq, event.Kind(e.Body))
-		}
-		if len(due) > 0 && !Same(due[0], e.Fact) {
+		case len(due) > 0 && !Same(due[0], e.Fact):
 			return fmt.Errorf("event %d is %s, but the log before it decides %s", e.Seq, describe(e.Fact), describe(due[0]))
+		case len(due) == 0 && sorter != nil && sorter.Decides(e.Body):
+			return fmt.Errorf("event %d is %s, which nothing in the log before it decides", e.Seq, describe(e.Fact))
 		}
 		due = d.Step(e).Record
 	}

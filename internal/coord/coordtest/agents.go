@@ -1,6 +1,7 @@
 package coordtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -117,7 +118,7 @@ func (w *World) call(j *job) {
 	j.granted = ""
 	if w.rng.IntN(4) == 0 && (j.work == nil || j.calls < j.work.Calls) {
 		id := fmt.Sprintf("tool%d", j.calls)
-		c.Tools = append(c.Tools, event.ToolCall{ID: id, Name: "shell"})
+		c.Tools = append(c.Tools, event.ToolCall{ID: id, Name: "shell", Input: json.RawMessage(`{"command": "cat <in >out && true"}`)})
 		j.open = append(j.open, id)
 		w.submit(w.fact(j, "call", c))
 		return

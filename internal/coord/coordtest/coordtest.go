@@ -250,6 +250,9 @@ func (w *World) append(events []event.Event, do []flow.Command) []flow.Command {
 func (w *World) carryOut(c flow.Command) {
 	switch c := c.(type) {
 	case coord.Work:
+		if c.Calls < 1 || !c.MayAnswer && !c.MayVote {
+			w.err = fmt.Errorf("%s can have no outcome: %+v", c.Key(), c)
+		}
 		w.begin(&job{key: c.Key(), agent: c.Agent, turn: c.Turn, work: &c, metered: c.Metered})
 	case coord.Present:
 		w.begin(&job{key: c.Key(), agent: c.Agent, turn: c.Turn, metered: c.Metered})
