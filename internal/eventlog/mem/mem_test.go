@@ -8,10 +8,16 @@ import (
 
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
+	"conclave/internal/eventlog/eventlogtest"
 	"conclave/internal/eventlog/mem"
 )
 
-var _ eventlog.Log = (*mem.Log)(nil)
+func TestLog(t *testing.T) {
+	eventlogtest.Run(t, eventlogtest.Engine{New: func(t *testing.T) func() eventlog.Log {
+		store := mem.New()
+		return func() eventlog.Log { return store.Open() }
+	}})
+}
 
 // A waiting Follow must not keep a synctest bubble from being idle.
 func TestFollowBlocksDurably(t *testing.T) {

@@ -37,7 +37,7 @@ func code(err error) int {
 // was tried, on which file, of which kind it is and what to do about it.
 // Errors of this package's own kinds are left as they are.
 func fail(op, file string, err error) error {
-	kind, advice := classify(err)
+	advice, kind := classify(err)
 	switch {
 	case err == nil:
 		return nil
@@ -52,24 +52,24 @@ func unknown(file string, err error) error {
 	return fmt.Errorf("%w: %w", eventlog.ErrUnknown, fail("commit", file, err))
 }
 
-func classify(err error) (kind error, advice string) {
+func classify(err error) (advice string, kind error) {
 	switch code(err) {
 	case codeFull:
-		return eventlog.ErrFull, adviceFull
+		return adviceFull, eventlog.ErrFull
 	case codePerm, codeReadOnly, codeCantOpen:
-		return eventlog.ErrUnwritable, adviceUnwritable
+		return adviceUnwritable, eventlog.ErrUnwritable
 	case codeBusy:
-		return eventlog.ErrUnwritable, "another process keeps the database locked; end it or wait for it"
+		return "another process keeps the database locked; end it or wait for it", eventlog.ErrUnwritable
 	case codeCorrupt, codeNotADB:
-		return eventlog.ErrCorrupt, "put back a copy or move the file away to start anew; it was not changed"
+		return "put back a copy or move the file away to start anew; it was not changed", eventlog.ErrCorrupt
 	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return eventlog.ErrFull, adviceFull
+		return adviceFull, eventlog.ErrFull
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return eventlog.ErrUnwritable, adviceUnwritable
+		return adviceUnwritable, eventlog.ErrUnwritable
 	}
-	return nil, ""
+	return "", nil
 }
 
 const (
