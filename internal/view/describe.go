@@ -1,0 +1,182 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"conclave/internal/event"
+)
+
+// item says what an event is in words. The zero Item is nothing to show.
+func (t Timeline) item(e event.Event) Item {
+	switch f := e.Body.(type) {
+	case event.RunStarted:
+		return Item{Kind: ItemStarted, Title: "run started (" + mode(f.Spec, f.Rules) + ")", Detail: f.Spec.Task}
+	case event.Resumed:
+		return Item{Kind: ItemResumed, Title: fmt.Sprintf("resumed after %s", f.Down)}
+	case event.Finished:
+		return Item{
+			Kind: ItemFinal, Detail: f.Answer, Ref: string(t.label(f.Winner)),
+			Title: words(", ", "run finished: "+string(f.Status), prefixed("stopped by ", string(f.StoppedBy))) + bracketed(f.Error),
+		}
+	case event.Assigned, event.Told, event.Answered, event.Voted, event.Presenting, event.Presented:
+		return t.workItem(e)
+	case event.Refused, event.Interrupted, event.Failed, event.Warned, event.Lost:
+		return t.troubleItem(e)
+	case event.CancelRequested, event.Ending, event.Chosen, event.Asked, event.Replied, event.Closed:
+		return t.decisionItem(e)
+	case event.Requested:
+		if f.Child == "" {
+			return Item{}
+		}
+		return Item{Kind: ItemChild, Title: "launches " + string(f.Child), Ref: string(f.Child)}
+	case event.Settled:
+		return Item{Kind: ItemChild, Title: fmt.Sprintf("child flow ended: %d tokens, %s", f.Spent.Tokens, f.Spent.Cost)}
+	case event.Granted, event.Proposed, event.Admitted, event.TimerFired,
+		event.Called, event.ToolCalled, event.ToolReturned:
+		return Item{} // bookkeeping, or shown elsewhere
+	case event.Unknown:
+		return Item{Kind: ItemUnknown, Title: "fact of an unknown kind, " + f.Kind, Detail: event.Inline(string(f.Raw)), Ref: f.Kind}
+	case nil:
+		return Item{Kind: ItemUnknown, Title: "fact without a body"}
+	default: // known to the vocabulary and not yet here
+		return Item{Kind: ItemUnknown, Title: "fact that cannot be shown, " + event.Kind(f), Ref: event.Kind(f)}
+	}
+}
+
+// workItem is for what agents do.
+func (t Timeline) workItem(e event.Event) Item {
+	switch f := e.Body.(type) {
+	case event.Assigned:
+		return Item{Kind: ItemRound, Turn: f.Turn, Title: turnTitle(f) + prefixed("; shown ", t.seen(f.Seen))}
+	case event.Told:
+		title := "is told of " + t.seen(f.Seen)
+		if len(f.Seen) == 0 {
+			title = "is told: " + strings.ReplaceAll(f.Note, "_", " ")
+		}
+		return Item{Kind: ItemNews, Turn: f.Turn, Title: title, Ref: f.Note}
+	case event.Answered:
+		return Item{
+			Kind: ItemAnswer, Turn: f.Turn, Detail: f.Content,
+			Title: fmt.Sprintf("answers, revision %d", f.Revision),
+			Ref:   answerName(t.label(e.Agent), f.Revision),
+		}
+	case event.Voted:
+		who := string(t.label(f.For))
+		title := "votes for " + who
+		if f.Closing {
+			title += " at its deadline"
+		}
+		return Item{Kind: ItemVote, Turn: f.Turn, Title: title, Detail: event.Inline(f.Reason), Ref: who}
+	case event.Presenting:
+		draft := answerName(t.label(f.Draft), f.Revision)
+		title := fmt.Sprintf("presents from %s (%s)", draft, f.Strategy)
+		if f.Execute {
+			title = "carries out the plan " + draft
+		}
+		return Item{Kind: ItemPresenting, Turn: f.Turn, Title: title, Ref: draft}
+	case event.Presented:
+		return Item{Kind: ItemPresented, Turn: f.Turn, Title: "has written the final answer", Detail: f.Content}
+	}
+	return Item{}
+}
+
+// troubleItem is for what goes wrong.
+func (t Timeline) troubleItem(e event.Event) Item {
+	switch f := e.Body.(type) {
+	case event.Refused:
+		title := "refused"
+		if e.Agent != "" {
+			title = "is refused"
+		}
+		return Item{Kind: ItemRefused, Title: title + bracketed(f.Code), Detail: event.Inline(f.Why), Ref: f.Ref}
+	case event.Interrupted:
+		title := "is interrupted"
+		if n := len(f.Unknown); n > 0 {
+			title += fmt.Sprintf(" with %s open", count(n, "tool call"))
+		}
+		return Item{Kind: ItemInterrupted, Turn: f.Turn, Title: title, Detail: event.Inline(f.Why)}
+	case event.Failed:
+		title := "fails"
+		if f.Final {
+			title = "fails for good"
+		}
+		return Item{Kind: ItemFailed, Turn: f.Turn, Title: title + bracketed(f.Code), Detail: event.Inline(f.Message)}
+	case event.Warned:
+		if e.Agent == "" {
+			return Item{Kind: ItemWarning, Title: "the time of the run is nearly over"}
+		}
+		return Item{Kind: ItemWarning, Turn: f.Turn, Title: "has passed the time of its round"}
+	case event.Lost:
+		return Item{Kind: ItemLost, Title: "is lost" + bracketed(f.Code), Detail: event.Inline(f.Message)}
+	}
+	return Item{}
+}
+
+// decisionItem is for what the run and people decide.
+func (t Timeline) decisionItem(e event.Event) Item {
+	switch f := e.Body.(type) {
+	case event.CancelRequested:
+		return Item{Kind: ItemCancel, Title: "cancel asked for" + prefixed(" by ", f.By), Detail: event.Inline(f.Reason)}
+	case event.Ending:
+		return Item{Kind: ItemEnding, Title: "stopping because of the " + string(f.By), Detail: event.Inline(f.Why)}
+	case event.Chosen:
+		who := string(t.label(f.Winner))
+		return Item{Kind: ItemChosen, Title: who + " is chosen" + prefixed(" ", how(f.How)) + bracketed(t.tally(f)), Ref: who}
+	case event.Asked:
+		title := "question to a person" + bracketed(choices(f.Choices))
+		return Item{Kind: ItemGate, Title: title, Detail: event.Inline(f.Title), Ref: f.Gate}
+	case event.Replied:
+		return Item{Kind: ItemGate, Title: "reply" + prefixed(" from ", f.By) + bracketed(t.choice(f.Choice)), Detail: event.Inline(f.Text), Ref: f.Gate}
+	case event.Closed:
+		return Item{Kind: ItemGate, Title: words(", ", "question closed with "+t.choice(f.Choice), f.How), Ref: f.Gate}
+	}
+	return Item{}
+}
+
+// seen is "agent1.2, agent2.1" in label order.
+func (t Timeline) seen(s event.Seen) string {
+	var out []string
+	for a, n := range s {
+		out = append(out, answerName(t.label(a), n))
+	}
+	slices.Sort(out)
+	return words(", ", out...)
+}
+
+// tally is "agent2 2, agent1 1", most points first.
+func (t Timeline) tally(f event.Chosen) string {
+	var out []string
+	for _, s := range scores(f.Tally, t.label) {
+		out = append(out, fmt.Sprintf("%s %d", s.Label, s.Points))
+	}
+	return words(", ", out...)
+}
+
+// choice is a reply in the words of the run: agents go by their labels.
+func (t Timeline) choice(id string) string { return string(t.label(event.AgentID(id))) }
+
+// how says in words what decided.
+func how(by string) string {
+	switch by {
+	case "votes", "rankings":
+		return "by " + by
+	case "draw":
+		return "by lot"
+	case "only", "newest":
+		return "with the " + by + " answer"
+	}
+	return by
+}
+
+func choices(cs []event.Choice) string {
+	var out []string
+	for _, c := range cs {
+		if c.Text == "" {
+			c.Text = c.ID
+		}
+		out = append(out, c.Text)
+	}
+	return words(" / ", out...)
+}
