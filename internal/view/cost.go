@@ -108,7 +108,8 @@ func (c Cost) Apply(e event.Event) Cost {
 		c = c.settle(f.Request, f.Usage.Amount())
 	case event.Settled:
 		c, _ = c.release(f.Request)
-		c.Spent, c.Children = plus(c.Spent, f.Spent), plus(c.Children, f.Spent)
+		spent := counted(f.Spent)
+		c.Spent, c.Children = plus(c.Spent, spent), plus(c.Children, spent)
 	}
 	return c.turn(c.Turns.Apply(e))
 }
@@ -137,9 +138,14 @@ func (c Cost) turn(now Turns) Cost {
 func (c Cost) settle(id string, spent event.Amount) Cost {
 	c, held := c.release(id)
 	if held || id == "" {
-		c.Spent = plus(c.Spent, spent)
+		c.Spent = plus(c.Spent, counted(spent))
 	}
 	return c
+}
+
+// counted is a as the ledger takes it: less than nothing cannot have been spent.
+func counted(a event.Amount) event.Amount {
+	return event.Amount{Tokens: max(a.Tokens, 0), Cost: max(a.Cost, 0)}
 }
 
 func (c Cost) hold(id string, h Hold) Cost {

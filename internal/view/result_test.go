@@ -70,6 +70,7 @@ func TestCostAccount(t *testing.T) {
 		`+0s bob settled e3 {"request":"q3","spent":{"tokens":250,"cost":5}}`,
 		`+0s cy failed f1 {"round":1,"take":1,"code":"x","usage":{"input":4}}`,
 		`+0s cy failed f2 {"round":1,"take":2,"code":"x"}`,
+		`+0s bob settled e5 {"request":"q5","spent":{"tokens":-50}}`,
 	}
 	type account struct{ spent, held, left int64 }
 	var got []account
@@ -88,6 +89,7 @@ func TestCostAccount(t *testing.T) {
 		{270, 300, 430}, // what the cut turn held is forfeited
 		{270, 300, 430}, // and its late report is not counted twice
 		{520, 0, 480}, {524, 0, 476}, {524, 0, 476},
+		{524, 0, 476}, // less than nothing is nothing
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %v\nwant %v", got, want)
