@@ -37,7 +37,7 @@ func laws[T fold[T]](t *testing.T) {
 }
 
 // keptValuesStay folds a log, keeping the value after every event, and branches
-// off each of them; none of the kept ones may change.
+// off them (off some eighty, in a long log); none of the kept ones may change.
 func keptValuesStay[T fold[T]](t *testing.T, f fixture) {
 	t.Helper()
 	var v T
@@ -59,8 +59,8 @@ func keptValuesStay[T fold[T]](t *testing.T, f fixture) {
 	}
 }
 
-// restoredGoesOn cuts a log after every event, takes the fold through its
-// marshalled form there, and goes on.
+// restoredGoesOn cuts a log after every event, or at some forty places of a long
+// one, takes the fold through its marshalled form there, and goes on.
 func restoredGoesOn[T fold[T]](t *testing.T, f fixture) {
 	t.Helper()
 	var whole T
