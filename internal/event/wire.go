@@ -177,10 +177,14 @@ func (e *Event) UnmarshalJSON(p []byte) error {
 	if w.V < 1 || w.V > Version {
 		return fmt.Errorf("decode event: wire version %d is not known here (newest: %d)", w.V, Version)
 	}
+	at := w.At.UTC()
+	if y := at.Year(); y < 0 || y > 9999 {
+		return fmt.Errorf("event %d of %s: the year %d cannot be written", w.Seq, w.Flow, y)
+	}
 	b, err := DecodeBody(w.Kind, w.Body)
 	if err != nil {
 		return fmt.Errorf("event %d of %s: %w", w.Seq, w.Flow, err)
 	}
-	*e = Event{Pos: w.Pos, Flow: w.Flow, Seq: w.Seq, At: w.At, Fact: Fact{ID: w.ID, Agent: w.Agent, Body: b}}
+	*e = Event{Pos: w.Pos, Flow: w.Flow, Seq: w.Seq, At: at, Fact: Fact{ID: w.ID, Agent: w.Agent, Body: b}}
 	return nil
 }
