@@ -79,6 +79,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 	case event.Asked:
 		r.s.Gate = &gate{Asked: b, Since: r.s.Clock.Up}
 	case event.Closed:
+		r.taken(b.Reply)
 		if r.s.Gate != nil {
 			r.s.Gate.Closed = &b
 		}

@@ -80,7 +80,7 @@ func (r *Run) runSoft() duration {
 func (r *Run) overdue() (event.Fact, bool) {
 	now, up := r.s.Clock.Rung.Active, r.s.Clock.Rung.Up
 	if g := r.s.Gate; r.asking() && g.Wait > 0 && up >= g.Since+duration(g.Wait) {
-		return closed(g, g.Default, "expired", ""), true
+		return closed(g, event.Closed{Choice: g.Default, How: "expired"}), true
 	}
 	if !r.s.RunWarned && r.s.Ending == nil && now >= r.runSoft() {
 		return event.Fact{ID: "warned/run", Body: event.Warned{}}, true

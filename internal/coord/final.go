@@ -72,7 +72,7 @@ func (r *Run) conclude() (event.Fact, bool) {
 		return event.Fact{}, false
 	case r.s.Ending != nil:
 		if r.asking() {
-			return closed(r.s.Gate, r.s.Gate.Default, "ending", ""), true
+			return closed(r.s.Gate, event.Closed{Choice: r.s.Gate.Default, How: "ending"}), true
 		}
 		return r.finish(r.draft()), true
 	case r.wantsGate():
@@ -105,8 +105,9 @@ func (r *Run) ask() event.Fact {
 	return event.Fact{ID: "asked/" + a.Gate, Body: a}
 }
 
-func closed(g *gate, choice, how, by string) event.Fact {
-	return event.Fact{ID: "closed/" + g.Gate, Body: event.Closed{Gate: g.Gate, Choice: choice, How: how, By: by}}
+func closed(g *gate, c event.Closed) event.Fact {
+	c.Gate = g.Gate
+	return event.Fact{ID: "closed/" + g.Gate, Body: c}
 }
 
 // drafted is whose answer becomes the result: the winner's, unless a person

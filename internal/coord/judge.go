@@ -214,5 +214,5 @@ func (r *Run) judgeReply(f event.Fact, p event.Replied) (event.Fact, *verdict) {
 	case !slices.ContainsFunc(g.Choices, func(c event.Choice) bool { return c.ID == p.Choice }):
 		return event.Fact{}, &verdict{code: codeGate, why: fmt.Sprintf("%q is not one of the choices", p.Choice)}
 	}
-	return closed(g, p.Choice, "reply", p.By), nil
+	return closed(g, event.Closed{Choice: p.Choice, How: "reply", By: p.By, Reply: f.ID}), nil
 }

@@ -32,10 +32,12 @@ type Replied struct {
 	By       string `json:"by,omitempty"`
 }
 
-// Closed ends a gate with a choice. How is "reply", "expired" or "ending".
+// Closed ends a gate with a choice. How is "reply", "expired" or "ending"; Reply
+// is the id of the reply that was taken.
 type Closed struct {
 	Gate   string `json:"gate"`
 	Choice string `json:"choice"`
 	How    string `json:"how"`
 	By     string `json:"by,omitempty"`
+	Reply  string `json:"reply,omitempty"`
 }
