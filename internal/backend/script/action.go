@@ -64,14 +64,14 @@ func (cut) ends() string    { return "cut" }
 var actionNames = []string{"say", "think", "delay", "tool", "answer", "vote", "usage", "stop", "fail", "hang", "cut"}
 
 // action reads one element of do: a mapping with one entry, or a bare word.
-func (r *reader) action(list field, n ast.Node) (action, *token.Token) {
-	at := place(n, list.at)
-	if s, ok := n.(*ast.StringNode); ok {
-		return r.act(field{key: s.Value, at: at, value: ast.Null(at)}), at
+func (r *reader) action(it field) (action, *token.Token) {
+	at := place(it.value, it.at)
+	if s, ok := it.value.(*ast.StringNode); ok {
+		return r.act(field{key: s.Value, at: at, value: nil}), at
 	}
-	fs := r.fields(n, list.at, "an action", actionNames...)
+	fs := r.fields(it.value, it.at, "an action", actionNames...)
 	if len(fs) == 0 {
-		if m, ok := n.(*ast.MappingNode); ok && len(m.Values) == 0 {
+		if m, ok := it.value.(*ast.MappingNode); ok && len(m.Values) == 0 {
 			r.fail(at, "an empty action")
 		}
 		return nil, at
@@ -111,8 +111,9 @@ func (r *reader) act(f field) action {
 
 // bare is an action that needs nothing said about it.
 func (r *reader) bare(f field) action {
-	if _, ok := f.value.(*ast.NullNode); !ok && !r.bool(f) {
-		r.fail(f.value.GetToken(), "%s takes nothing, or true", f.key)
+	b, ok := f.value.(*ast.BoolNode)
+	if kind(f.value) != "nothing" && (!ok || !b.Value) {
+		r.fail(place(f.value, f.at), "%s takes nothing, or true, not %s", f.key, shown(f.value))
 	}
 	if f.key == "cut" {
 		return cut{}

@@ -51,7 +51,7 @@ func chain(problems []*Error) error {
 func nearest(word string, known []string) string {
 	best, at := "", len(word)/2+1
 	for _, k := range known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(word), k); d < at || d == at && best == "" && d <= 2 {
+		if d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(k)); d < at || d == at && best == "" && d <= 2 {
 			best, at = k, d
 		}
 	}

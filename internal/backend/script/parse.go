@@ -59,21 +59,21 @@ func (r *reader) steps(f field) []step {
 	if _, ok := f.value.(*ast.SequenceNode); ok && len(items) == 0 {
 		r.fail(f.value.GetToken(), "a script needs at least one step")
 	}
-	for _, n := range items {
-		st := r.step(f, n)
+	for _, it := range items {
+		st := r.step(it)
 		if len(out) > 0 && out[len(out)-1].when.always() {
-			r.fail(place(n, f.at), "this step is never played: the one at line %d has no conditions", out[len(out)-1].line)
+			r.fail(place(it.value, it.at), "this step is never played: the one at line %d has no conditions", out[len(out)-1].line)
 		}
 		out = append(out, st)
 	}
 	return out
 }
 
-func (r *reader) step(list field, n ast.Node) step {
-	st := step{word: -1, line: place(n, list.at).Position.Line}
+func (r *reader) step(it field) step {
+	st := step{word: -1, line: place(it.value, it.at).Position.Line}
 	before := len(r.problems)
 	complete := false
-	for _, f := range r.fields(n, list.at, "a step", "when", "word", "do") {
+	for _, f := range r.fields(it.value, it.at, "a step", "when", "word", "do") {
 		switch f.key {
 		case "when":
 			st.when = r.when(f)
@@ -84,15 +84,15 @@ func (r *reader) step(list field, n ast.Node) step {
 		}
 	}
 	if !complete && len(r.problems) == before {
-		r.fail(place(n, list.at), "a step needs do: what the agent does")
+		r.fail(place(it.value, it.at), "a step needs do: what the agent does")
 	}
 	return st
 }
 
 func (r *reader) actions(f field) []action {
 	var out []action
-	for _, n := range r.items(f) {
-		a, at := r.action(f, n)
+	for _, it := range r.items(f) {
+		a, at := r.action(it)
 		if len(out) > 0 && out[len(out)-1].ends() != "" {
 			r.fail(at, "never played: %s ends the reply", out[len(out)-1].ends())
 		}

@@ -99,14 +99,22 @@ func (r *reader) entries(n ast.Node, at *token.Token, what string) []field {
 	return out
 }
 
-// items are the elements of a list.
-func (r *reader) items(f field) []ast.Node {
+// items are the elements of a list, under the list's key.
+func (r *reader) items(f field) []field {
 	s, ok := f.value.(*ast.SequenceNode)
 	if !ok {
 		r.fail(place(f.value, f.at), "%s must be a list, not %s", f.key, kind(f.value))
 		return nil
 	}
-	return s.Values
+	var out []field
+	for i, v := range s.Values {
+		at := f.at
+		if !s.IsFlowStyle && i < len(s.Entries) {
+			at = s.Entries[i].Start // the dash
+		}
+		out = append(out, field{f.key, at, v})
+	}
+	return out
 }
 
 // oneOrMore is a value alone, or each element of a list.
@@ -114,22 +122,25 @@ func (r *reader) oneOrMore(f field) []field {
 	if _, ok := f.value.(*ast.SequenceNode); !ok {
 		return []field{f}
 	}
-	var out []field
-	for _, n := range r.items(f) {
-		out = append(out, field{f.key, f.at, n})
-	}
-	return out
+	return r.items(f)
 }
 
-// text is a scalar as a string. Numbers and booleans count as what was written.
-func (r *reader) text(f field) string {
-	switch n := f.value.(type) {
+// written is a scalar as a string; numbers and booleans as they were written.
+func written(n ast.Node) (s string, ok bool) {
+	switch n := n.(type) {
 	case *ast.StringNode:
-		return n.Value
+		return n.Value, true
 	case *ast.LiteralNode:
-		return n.Value.Value
+		return n.Value.Value, true
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return n.GetToken().Value
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+func (r *reader) text(f field) string {
+	if s, ok := written(f.value); ok {
+		return s
 	}
 	r.fail(place(f.value, f.at), "%s must be text, not %s", f.key, kind(f.value))
 	return ""
@@ -167,8 +178,9 @@ func (r *reader) integer(f field) int64 {
 }
 
 func (r *reader) duration(f field) time.Duration {
-	d, err := time.ParseDuration(f.value.GetToken().Value)
-	if _, ok := f.value.(ast.ScalarNode); !ok || err != nil || d < 0 {
+	s, _ := written(f.value)
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
 		r.fail(place(f.value, f.at), "%s must be a duration such as 400ms or 1.5s, not %s", f.key, shown(f.value))
 		return 0
 	}
@@ -187,7 +199,7 @@ func (r *reader) regexp(f field) *regexp.Regexp {
 func (r *reader) word(f field, known ...string) string {
 	w := r.text(f)
 	if w != "" && !contains(known, w) {
-		r.fail(place(f.value, f.at), "unknown %s %q%s", f.key, w, nearest(w, known))
+		r.fail(place(f.value, f.at), "%s cannot be %q%s", f.key, w, nearest(w, known))
 		return ""
 	}
 	return w
@@ -196,8 +208,12 @@ func (r *reader) word(f field, known ...string) string {
 // place is where a value stands; one that was left out stands at its key.
 func place(n ast.Node, key *token.Token) *token.Token {
 	switch n := n.(type) {
-	case nil, *ast.NullNode:
+	case nil:
 		return key
+	case *ast.NullNode:
+		if n.Token.Type == token.ImplicitNullType {
+			return key
+		}
 	case *ast.MappingNode:
 		if !n.IsFlowStyle && len(n.Values) > 0 {
 			return n.Values[0].Key.GetToken()
@@ -209,7 +225,7 @@ func place(n ast.Node, key *token.Token) *token.Token {
 // shown is a value as a message quotes it.
 func shown(n ast.Node) string {
 	switch n.(type) {
-	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		return strconv.Quote(n.GetToken().Value)
 	}
 	return kind(n)

@@ -3,7 +3,6 @@ package script
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"conclave/internal/backend"
@@ -54,50 +53,27 @@ func NewScene(in backend.Input) *Scene {
 		sent.WriteString("\n" + t.Name + " " + t.Description + " " + string(t.Schema))
 	}
 	s.presenting = !slices.Contains(s.offered, "new_answer") && !slices.Contains(s.offered, "vote")
-
-	ids := map[string]bool{}
-	newest := map[string]Answer{}
-	task, opening := "", ""
+	rd := prompt{newest: map[string]Answer{}}
 	for _, m := range in.Messages {
 		sent.WriteString("\n" + m.Text)
-		if m.From == backend.Assistant {
+		switch m.From {
+		case backend.User:
+			rd.user(m.Text)
+		case backend.Assistant:
 			s.Call++
 			for _, c := range m.Calls {
 				sent.WriteString("\n" + c.Name + " " + string(c.Input))
 			}
 		}
-		if m.From == backend.User {
-			b := blocks(m.Text, "")
-			ids[b.id] = b.id != ""
-			task = cmp.Or(task, b.task)
-			opening = cmp.Or(opening, strings.TrimSpace(m.Text))
-			keep(newest, b.answers)
-		}
-		if len(m.Results) > 0 {
-			s.refused = false
-		}
-		for _, res := range m.Results {
+		for i, res := range m.Results {
 			sent.WriteString("\n" + res.Text)
-			s.Result, s.refused = res.Text, s.refused || res.Error
-			for id, ok := range ids {
-				if ok {
-					keep(newest, blocks(res.Text, id).answers)
-				}
-			}
+			s.Result, s.refused = res.Text, res.Error || i > 0 && s.refused
+			rd.result(res.Text)
 		}
 	}
-	s.Task, s.sent = cmp.Or(task, opening), sent.String()
-	s.take(newest)
+	s.Task, s.sent = cmp.Or(rd.task, rd.opening), sent.String()
+	s.take(rd.newest)
 	return s
-}
-
-// keep replaces answers by newer revisions.
-func keep(newest map[string]Answer, answers []Answer) {
-	for _, a := range answers {
-		if old, ok := newest[a.Label]; !ok || a.Revision >= old.Revision {
-			newest[a.Label] = a
-		}
-	}
 }
 
 func (s *Scene) take(newest map[string]Answer) {
@@ -121,82 +97,3 @@ func (s *Scene) take(newest map[string]Answer) {
 
 // byLabel puts agent2 before agent10.
 func byLabel(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
-
-// found is what one message shows.
-type found struct {
-	id      string
-	task    string
-	answers []Answer
-}
-
-// blocks reads a text line by line. With no id given the first tag sets it.
-func blocks(text, id string) found {
-	f := found{id: id}
-	lines := strings.Split(text, "\n")
-	for i := 0; i < len(lines); i++ {
-		line := strings.TrimRight(lines[i], " \t\r")
-		if attrs, ok := tag(line, "task"); ok && f.task == "" {
-			f.id = cmp.Or(f.id, attrs["id"])
-			if end := closing(lines, i+1, "task", attrs["id"]); end > 0 {
-				f.task, i = body(lines[i+1:end]), end
-			}
-			continue
-		}
-		attrs, ok := tag(line, "answer")
-		if !ok || attrs["id"] == "" || attrs["label"] == "" || f.id != "" && attrs["id"] != f.id {
-			continue
-		}
-		f.id = attrs["id"]
-		if end := closing(lines, i+1, "answer", f.id); end > 0 {
-			f.answers = append(f.answers, header(attrs, body(lines[i+1:end])))
-			i = end
-		}
-	}
-	return f
-}
-
-// tag reads a line that is nothing but an opening tag of that name.
-func tag(line, name string) (attrs map[string]string, ok bool) {
-	rest, ok := strings.CutPrefix(line, "<"+name)
-	if !ok {
-		return nil, false
-	}
-	rest, ok = strings.CutSuffix(rest, ">")
-	attrs = map[string]string{}
-	for ok && rest != "" {
-		var key, value string
-		key, rest, ok = strings.Cut(rest, `="`)
-		if !ok || !strings.HasPrefix(key, " ") {
-			return nil, false
-		}
-		value, rest, ok = strings.Cut(rest, `"`)
-		attrs[key[1:]] = value
-	}
-	return attrs, ok
-}
-
-// header is an answer as its tag describes it: label="agent2.1" yours="true".
-func header(attrs map[string]string, text string) Answer {
-	label, rev, _ := strings.Cut(attrs["label"], ".")
-	n, err := strconv.Atoi(rev)
-	if err != nil {
-		n = 1
-	}
-	return Answer{Label: label, Revision: n, Text: text, Yours: attrs["yours"] == "true"}
-}
-
-// closing is the line of the tag that ends a block, or 0.
-func closing(lines []string, from int, name, id string) int {
-	tag := "</" + name + ">"
-	if id != "" {
-		tag = "</" + name + ` id="` + id + `">`
-	}
-	for i := from; i < len(lines); i++ {
-		if strings.TrimRight(lines[i], " \t\r") == tag {
-			return i
-		}
-	}
-	return 0
-}
-
-func body(lines []string) string { return strings.TrimSpace(strings.Join(lines, "\n")) }

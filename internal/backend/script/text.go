@@ -9,6 +9,7 @@ import (
 	"text/template/parse"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 )
 
 // A text is what is said: plain, or a template over a [Scene].
@@ -94,13 +95,25 @@ func (r *reader) inside(f field, s string, offset int) (line, column int) {
 	last := before[strings.LastIndexByte(before, '\n')+1:]
 	lit, ok := f.value.(*ast.LiteralNode)
 	if !ok {
-		return at.Line, at.Column
+		return at.Line, r.column(at, s, before)
 	}
 	if !strings.HasPrefix(lit.Start.Value, "|") {
 		return at.Line + 1, r.indent(at.Line+1) + 1
 	}
 	line = at.Line + 1 + rows
 	return line, r.indent(at.Line+1) + len([]rune(last)) + 1
+}
+
+// column is where a value on one line goes on after the part before.
+func (r *reader) column(at *token.Position, s, before string) int {
+	row := []rune(r.lines[at.Line-1])
+	for _, quote := range []int{0, 1} {
+		start := at.Column - 1 + quote
+		if start <= len(row) && strings.HasPrefix(string(row[start:]), s) {
+			return start + len([]rune(before)) + 1
+		}
+	}
+	return at.Column
 }
 
 // indent is how far a line of the file is set in.

@@ -41,8 +41,8 @@ func (r *reader) value(f field, depth int) value {
 		return out
 	case *ast.SequenceNode:
 		out := list{}
-		for _, e := range n.Values {
-			out = append(out, r.value(field{f.key, f.at, e}, depth+1))
+		for _, e := range r.items(f) {
+			out = append(out, r.value(e, depth+1))
 		}
 		return out
 	case *ast.NullNode:

@@ -31,8 +31,8 @@ func (c *Count) fits(n int) bool { return c == nil || n == c.N || c.OrMore && n 
 
 func parseCount(s string) (Count, bool) {
 	digits, more := strings.CutSuffix(s, "+")
-	n, err := strconv.Atoi(digits)
-	return Count{n, more}, err == nil && n >= 0 && digits[0] != '+'
+	n, err := strconv.ParseUint(digits, 10, 31) // takes no sign
+	return Count{int(n), more}, err == nil
 }
 
 func (w When) always() bool {
@@ -92,7 +92,8 @@ func (r *reader) when(f field) When {
 }
 
 func (r *reader) count(f field) *Count {
-	c, ok := parseCount(f.value.GetToken().Value)
+	s, _ := written(f.value)
+	c, ok := parseCount(s)
 	if !ok {
 		r.fail(place(f.value, f.at), "%s must be a count such as 2, or 2+ for two or more, not %s", f.key, shown(f.value))
 	}
