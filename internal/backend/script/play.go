@@ -88,17 +88,18 @@ func (r *reply) stream(t text, delta func(string) backend.Delta) (string, error)
 	return s, nil
 }
 
-// split cuts after each run of white space; together the pieces are s.
+// split cuts after each word and the white space that follows it; together the
+// pieces are s.
 func split(s string) []string {
 	var out []string
-	start, space := 0, false
+	start, word, space := 0, false, false
 	for i, c := range s {
 		blank := c == ' ' || c == '\n' || c == '\t'
-		if space && !blank && i > start {
+		if !blank && space && word {
 			out = append(out, s[start:i])
 			start = i
 		}
-		space = blank
+		word, space = word || !blank, blank
 	}
 	if start < len(s) {
 		out = append(out, s[start:])

@@ -25,8 +25,9 @@ func (t text) render(s *Scene) (string, error) {
 	}
 	var b strings.Builder
 	if err := t.tmpl.Execute(&b, s); err != nil {
-		if e, ok := errors.AsType[template.ExecError](err); ok {
-			err = e.Err
+		// Its own place is inside the text; the file's is of more use.
+		if _, what, ok := strings.Cut(err.Error(), `executing "text" at `); ok {
+			err = errors.New(what)
 		}
 		return "", fmt.Errorf("%s: %w", t.at, err)
 	}
