@@ -34,7 +34,10 @@ func TestErrors(t *testing.T) {
 		{"empty steps", "steps: []\n", []string{"1:8: a script needs at least one step"}},
 		{"steps as mapping", "steps: {a: 1}\n", []string{"1:8: steps must be a list, not a mapping"}},
 		{"second document", "steps:\n  - do: []\n---\nsteps: []\n", []string{"3:1: a second document; a script is one"}},
-		{"too big", "name: " + strings.Repeat("x", 4<<20), []string{"1:1: the script has 4194310 bytes; 4194304 is the most"}},
+		{"too big", "name: " + strings.Repeat("x", 1<<20), []string{"1:1: the script has 1048582 bytes; 1048576 is the most"}},
+
+		{"not text", "name: x\nsteps: \xff\n", []string{"2:1: not text in UTF-8"}},
+		{"line ends of other systems", "name: x\r\nstep: 1\rsteps:\r\n  - do: []\r\n", []string{`2:1: unknown key "step" in a script; did you mean "steps"?`}},
 
 		{"syntax", "steps:\n  - do: [\n", []string{"2:9: sequence end token ']' not found"}},
 		{"key twice", "name: x\nname: y\n", []string{`2:1: mapping key "name" already defined at [1:1]`}},

@@ -54,7 +54,7 @@ func placed(t *testing.T, src string, err error) {
 	if !ok {
 		t.Fatalf("%T: %v", err, err)
 	}
-	lines := strings.Count(src, "\n") + 1
+	lines := strings.Count(src, "\n") + strings.Count(strings.ReplaceAll(src, "\r\n", ""), "\r") + 1
 	for _, p := range e.All() {
 		if p.File != "f.yaml" || p.Line < 1 || p.Line > lines || p.Column < 1 || p.Message == "" {
 			t.Errorf("%+v is not a place in %d lines", *p, lines)

@@ -2,29 +2,47 @@ package script
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 )
 
 // maxSource bounds a script's size; the parser's work is not linear in it.
-const maxSource = 4 << 20
+const maxSource = 1 << 20
 
 // Parse reads a script; name is the file it came from. Everything that is wrong
 // with it is reported together as one [*Error].
 func Parse(name string, src []byte) (*Script, error) {
-	r := &reader{file: name, lines: strings.Split(string(src), "\n")}
-	if len(src) > maxSource {
-		r.errorf(1, 1, "", "the script has %d bytes; %d is the most", len(src), maxSource)
-		return nil, chain(r.problems)
-	}
-	s := &Script{file: name, Name: stem(name), Pace: 1}
-	if root := r.root(src); root != nil {
-		r.script(s, root)
+	unix := lineEnds.Replace(string(src))
+	r := &reader{file: name, lines: strings.Split(unix, "\n")}
+	s := &Script{Name: stem(name), Pace: 1}
+	if r.readable(unix) {
+		if root := r.root(unix); root != nil {
+			r.script(s, root)
+		}
 	}
 	if err := chain(r.problems); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// lineEnds makes every way to end a line the same.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// readable reports whether the source is text of a sensible size.
+func (r *reader) readable(src string) bool {
+	if len(src) > maxSource {
+		r.errorf(1, 1, "", "the script has %d bytes; %d is the most", len(src), maxSource)
+		return false
+	}
+	for i, l := range r.lines {
+		if !utf8.ValidString(l) {
+			r.errorf(i+1, 1, "", "not text in UTF-8")
+			return false
+		}
+	}
+	return true
 }
 
 func (r *reader) script(s *Script, root ast.Node) {

@@ -38,8 +38,8 @@ func (r *reader) fail(at *token.Token, format string, args ...any) {
 }
 
 // root is the one document of the file, nil if there is none to be had.
-func (r *reader) root(src []byte) ast.Node {
-	f, err := parser.ParseBytes(src, 0)
+func (r *reader) root(src string) ast.Node {
+	f, err := parser.ParseBytes([]byte(src), 0)
 	if err != nil {
 		r.syntax(err)
 		return nil

@@ -20,9 +20,32 @@
 //	  - do:
 //	      - vote: {for: longest, reason: It says the most.}
 //
-// A step is one reply of the model. Its actions are say, think, delay, tool,
-// answer, vote, usage, stop, fail, hang and cut; its conditions are those of
-// [When]. Texts are templates over a [Scene].
+// A step is one reply of the model. `when` takes the conditions of [When]; a
+// step may set its own `word`. These are the actions, each under a dash:
+//
+//	say: text                 streamed word by word
+//	think: text               the same, as thinking
+//	delay: 400ms
+//	answer: text              calls new_answer
+//	vote: {for, among, reason, ranking}
+//	                          calls vote; for is self, other, longest, shortest,
+//	                          first, last or a label, among an expression that
+//	                          narrows the choice to answers in which it matches,
+//	                          ranking one of these words or a list
+//	tool: {name, input}       calls any tool; input is anything, or in its place
+//	                          raw: text, sent as it stands, valid JSON or not
+//	usage: {input, cached, output, reasoning, cost}
+//	                          in tokens and dollars; by default a quarter of the
+//	                          bytes sent and said, for nothing
+//	stop: length              why the reply ends: end, tools, length or refusal
+//	fail: {kind, message, retry_after}
+//	                          or only the kind; the kinds of [backend.ErrorKind]
+//	hang                      says nothing more until the turn is ended
+//	cut                       ends the stream before the reply is complete
+//
+// Texts are templates over a [Scene], with the functions words, sentence, line,
+// count, lower, upper, trim, quote, repeat, labels, first, last, longest,
+// shortest and find.
 //
 // A script keeps no state. What it does depends on the [backend.Input] alone, so
 // a turn that was cut off and is taken again goes the same way.
@@ -41,7 +64,6 @@ type Script struct {
 	Pace     float64
 	Word     time.Duration
 	OwnsLoop bool
-	file     string
 	steps    []step
 }
 

@@ -251,3 +251,35 @@ func TestAnySpeed(t *testing.T) {
 		}
 	}
 }
+
+// TestRefused has nobody insist on what was refused.
+func TestRefused(t *testing.T) {
+	for _, task := range []string{demo.Task, "Name a colour."} {
+		r := newRoom(task, []int{0, 1, 2}, false)
+		for _, s := range r.seats {
+			s.answers = []string{"from " + s.ID}
+		}
+		for _, s := range r.seats {
+			in := backend.Input{Tools: outcomes, Messages: []backend.Message{
+				{From: backend.User, Text: r.prompt(s)},
+				{From: backend.Assistant, Text: "refined"},
+				{From: backend.Tool, Results: []backend.ToolResult{{Text: "too much like another", Error: true}}},
+			}}
+			reply, err := backend.Collect(script.New(s.Script, script.Options{Pace: new(0.0)}).Turn(t.Context(), in, nil), nil)
+			if err != nil || len(reply.Calls) != 1 || reply.Calls[0].Name != "vote" {
+				t.Errorf("%s: %v, %v", s.ID, reply.Calls, err)
+			}
+		}
+	}
+}
+
+// TestTheoristIsRecognised keeps the words that pick the theorist's answers in them.
+func TestTheoristIsRecognised(t *testing.T) {
+	for _, task := range []string{demo.Task, "Name a colour."} {
+		r := newRoom(task, []int{0, 1, 2}, true)
+		r.run(t, 0)
+		if p := r.seats[0]; r.name(p.vote) != "theorist" {
+			t.Errorf("%.10s: the pragmatist votes for the %s", task, r.name(p.vote))
+		}
+	}
+}
