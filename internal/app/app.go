@@ -1,0 +1,117 @@
+// Package app puts the program together: it is the only package that imports
+// everything, and it holds the tables of what there is to choose from.
+//
+// [Main] runs one command line. An [App] implements [control.Control] for the
+// surfaces; it opens the log of its project when something first needs it.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"conclave/internal/cli"
+	"conclave/internal/control"
+	"conclave/internal/eventlog"
+	"conclave/internal/eventlog/sqlite"
+	"conclave/internal/live"
+)
+
+// Version is the program's version.
+const Version = "0.1.0"
+
+// Main runs the program with its arguments and returns its exit code.
+func Main(args []string, streams cli.Streams) int {
+	return cli.Main(args, streams, Version, func(dir string) (control.Control, func() error, error) {
+		a, err := Open(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		return a, a.Close, nil
+	})
+}
+
+// An App is the program at work on one project.
+type App struct {
+	project string // the directory that holds .conclave
+	hub     live.Hub
+
+	mu  sync.Mutex
+	log eventlog.Log // opened when first needed
+}
+
+var _ control.Control = (*App)(nil)
+
+// Open finds the project that dir belongs to: the nearest directory upwards that
+// holds a .conclave, or dir itself.
+func Open(dir string) (*App, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the project: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, control.Usagef("%s is not a directory", dir)
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if info, err := os.Stat(filepath.Join(d, ".conclave")); err == nil && info.IsDir() {
+			return &App{project: d}, nil
+		}
+		if d == filepath.Dir(d) {
+			return &App{project: dir}, nil
+		}
+	}
+}
+
+func (a *App) state(names ...string) string {
+	return filepath.Join(append([]string{a.project, ".conclave"}, names...)...)
+}
+
+// Close releases the log.
+func (a *App) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.log == nil {
+		return nil
+	}
+	err := a.log.Close()
+	a.log = nil
+	return err
+}
+
+// events is the project's log, made if it is not there.
+func (a *App) events(ctx context.Context) (eventlog.Log, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.log != nil {
+		return a.log, nil
+	}
+	log, err := sqlite.Open(ctx, a.state())
+	if err != nil {
+		return nil, err
+	}
+	a.log = log
+	a.ignore()
+	return log, nil
+}
+
+// existing is the project's log if there is one: looking around must not leave
+// anything behind.
+func (a *App) existing(ctx context.Context) (eventlog.Log, error) {
+	if _, err := os.Stat(a.state("conclave.db")); errors.Is(err, fs.ErrNotExist) {
+		return nil, &control.NotFound{}
+	}
+	return a.events(ctx)
+}
+
+// ignore keeps version control away from the log. A project where that cannot
+// be written works all the same.
+func (a *App) ignore() {
+	name := a.state(".gitignore")
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		_ = os.WriteFile(name, []byte("*\n"), 0o600)
+	}
+}

@@ -1,0 +1,91 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+)
+
+var pid = os.Getpid()
+
+// Background implements [control.Control]: the program starts itself again, in a
+// session of its own, to drive the flow, and hears through a pipe when it does.
+func (a *App) Background(ctx context.Context, id event.FlowID, fresh *control.Run) (int, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, fmt.Errorf("start a background process: %w", err)
+	}
+	dir := a.state("runs", string(id))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return 0, fmt.Errorf("start a background process: %w", err)
+	}
+	out, err := os.OpenFile(filepath.Join(dir, "driver.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, fmt.Errorf("start a background process: %w", err)
+	}
+	defer out.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, fmt.Errorf("start a background process: %w", err)
+	}
+	defer r.Close()
+	// It must outlive this command, so it is not tied to ctx.
+	cmd := exec.Command(self, "--directory", a.project, "drive", string(id))
+	if fresh != nil {
+		run, err := json.Marshal(fresh)
+		if err != nil {
+			return 0, fmt.Errorf("start a background process: %w", err)
+		}
+		cmd.Args = append(cmd.Args, "--new")
+		cmd.Stdin = bytes.NewReader(run)
+	}
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.ExtraFiles = []*os.File{w} // is number 3 there
+	cmd.Env = append(os.Environ(), readyFD+"=3")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		return 0, fmt.Errorf("start a background process: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = r.Close() })
+	defer stop()
+	said, err := io.ReadAll(io.LimitReader(r, 4096))
+	if string(said) == ready {
+		return cmd.Process.Pid, cmd.Process.Release()
+	}
+	_ = cmd.Wait()
+	if err != nil {
+		return 0, fmt.Errorf("start a background process: %w", err)
+	}
+	return 0, fmt.Errorf("the background process could not take up %s; see %s", id, out.Name())
+}
+
+// A background process says ready, through the file named by readyFD, once it
+// holds the flow's lease.
+const (
+	ready   = "ready"
+	readyFD = "CONCLAVE_READY_FD"
+)
+
+// sayReady tells whoever started this process to drive that it does.
+func sayReady() {
+	fd, err := strconv.Atoi(os.Getenv(readyFD))
+	if err != nil || fd < 3 {
+		return
+	}
+	_ = os.Unsetenv(readyFD)
+	f := os.NewFile(uintptr(fd), "ready")
+	_, _ = f.WriteString(ready)
+	_ = f.Close()
+}

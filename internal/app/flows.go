@@ -1,0 +1,233 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"conclave/internal/control"
+	"conclave/internal/coord"
+	"conclave/internal/event"
+	"conclave/internal/eventlog"
+	"conclave/internal/live"
+	"conclave/internal/view"
+)
+
+// Flows implements [control.Control].
+func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
+	log, err := a.existing(ctx)
+	if _, none := errors.AsType[*control.NotFound](err); none {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	flows, err := log.Flows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []control.Flow
+	for _, f := range flows {
+		row := control.Flow{Row: view.RowOf(f.First, f.Last), Offline: offline(f.First)}
+		if !row.Finished {
+			if d, ok, err := a.Driver(ctx, f.ID); err == nil && ok {
+				row.Driver = &d
+			}
+		}
+		if text, err := a.Text(ctx, row.Task); err == nil {
+			row.Task = event.Inline(text)
+		}
+		out = append(out, row)
+	}
+	slices.SortStableFunc(out, func(x, y control.Flow) int { return y.Started.Compare(x.Started) })
+	return out, nil
+}
+
+// offline reports whether no agent of a run calls a model.
+func offline(first event.Event) bool {
+	s, ok := first.Body.(event.RunStarted)
+	return ok && !slices.ContainsFunc(s.Spec.Seats, func(s event.Seat) bool {
+		return !slices.ContainsFunc(backends, func(b backendKind) bool { return b.name == s.Backend && b.offline })
+	})
+}
+
+// Driver implements [control.Control].
+func (a *App) Driver(ctx context.Context, id event.FlowID) (control.Driver, bool, error) {
+	log, err := a.existing(ctx)
+	if err != nil {
+		return control.Driver{}, false, err
+	}
+	h, ok, err := log.Holder(ctx, id)
+	return control.Driver{PID: h.PID, Since: h.Since}, ok, err
+}
+
+// nearest is how many ids are offered for one that is not there.
+const nearest = 3
+
+// Find implements [control.Control].
+func (a *App) Find(ctx context.Context, typed string) (event.FlowID, error) {
+	log, err := a.existing(ctx)
+	if _, none := errors.AsType[*control.NotFound](err); none {
+		return "", &control.NotFound{Typed: typed}
+	}
+	if err != nil {
+		return "", err
+	}
+	flows, err := log.Flows(ctx)
+	if err != nil {
+		return "", err
+	}
+	slices.SortStableFunc(flows, func(x, y eventlog.Flow) int { return y.First.At.Compare(x.First.At) })
+	var all, match []event.FlowID
+	for _, f := range flows {
+		if string(f.ID) == typed {
+			return f.ID, nil
+		}
+		all = append(all, f.ID)
+		if strings.Contains(string(f.ID), typed) {
+			match = append(match, f.ID)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return "", &control.NotFound{}
+	case typed == "":
+		return all[0], nil
+	case len(match) == 1:
+		return match[0], nil
+	case len(match) > 1:
+		return "", &control.NotFound{Typed: typed, Several: match[:min(len(match), 10)]}
+	}
+	slices.SortStableFunc(all, func(x, y event.FlowID) int {
+		return cmp.Compare(levenshtein.ComputeDistance(string(x), typed), levenshtein.ComputeDistance(string(y), typed))
+	})
+	return "", &control.NotFound{Typed: typed, Nearest: all[:min(len(all), nearest)]}
+}
+
+// Read implements [control.Control].
+func (a *App) Read(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error] {
+	log, err := a.existing(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	return log.Read(ctx, id, 1)
+}
+
+// Follow implements [control.Control].
+func (a *App) Follow(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error] {
+	log, err := a.events(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	return log.Follow(ctx, id, 1)
+}
+
+func failed(err error) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) { yield(event.Event{}, err) }
+}
+
+// Listen implements [control.Control]. A flow driven elsewhere is heard through
+// its driver's socket; when that closes the driver is gone, and those who follow
+// look again for what it wrote last.
+func (a *App) Listen(ctx context.Context, id event.FlowID, f func(live.Delta)) {
+	log, err := a.events(ctx)
+	if err != nil {
+		return
+	}
+	mine := func(d live.Delta) bool {
+		if d.Flow == id {
+			f(d)
+		}
+		return ctx.Err() == nil
+	}
+	h, ok, err := log.Holder(ctx, id)
+	if err == nil && ok && h.Live != "" && h.PID != pid {
+		_ = live.Dial(ctx, h.Live, mine)
+		log.Nudge()
+		return
+	}
+	deltas, stop := a.hub.Listen()
+	defer stop()
+	for {
+		select {
+		case d := <-deltas:
+			mine(d)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Send implements [control.Control].
+func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
+	log, err := a.existing(ctx)
+	if err != nil {
+		return err
+	}
+	return log.Send(ctx, id, f)
+}
+
+// Text implements [control.Control].
+func (a *App) Text(ctx context.Context, c event.Content) (string, error) {
+	if c.Blob == "" || c.Text != "" {
+		return c.Text, nil
+	}
+	log, err := a.existing(ctx)
+	if err != nil {
+		return "", err
+	}
+	p, err := log.Blob(ctx, c.Blob)
+	if err != nil {
+		return "", fmt.Errorf("read a text: %w", err)
+	}
+	return string(p), nil
+}
+
+// Check implements [control.Control].
+func (a *App) Check(ctx context.Context, id event.FlowID) ([]control.Finding, error) {
+	log, err := a.existing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []control.Finding
+	ids := []event.FlowID{id}
+	if id == "" {
+		if out, ids, err = a.checkAll(ctx, log); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range ids {
+		var events []event.Event
+		for e, err := range log.Read(ctx, id, 1) {
+			if err != nil {
+				out = append(out, control.Finding{Flow: id, What: err.Error()})
+				break
+			}
+			events = append(events, e)
+		}
+		for _, p := range coord.Check(events) {
+			out = append(out, control.Finding{Flow: id, What: p.String()})
+		}
+	}
+	return out, nil
+}
+
+// checkAll checks the store itself and names the flows to check.
+func (a *App) checkAll(ctx context.Context, log eventlog.Log) ([]control.Finding, []event.FlowID, error) {
+	var out []control.Finding
+	flows, err := log.Flows(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var ids []event.FlowID
+	for _, f := range flows {
+		ids = append(ids, f.ID)
+	}
+	return out, ids, nil
+}

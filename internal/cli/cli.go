@@ -1,0 +1,196 @@
+// Package cli is the command line: one file a command, each the same shape. A
+// command parses its flags, asks control for what it needs and shows view
+// values. What a program should read goes to Out, everything else to Err.
+//
+// Goroutines: a command that watches a flow owns one that follows its log, one
+// that listens to its live text and, if it drives the flow, one that drives. All
+// have ended when the command returns.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+)
+
+// Exit codes.
+const (
+	exitOK        = 0
+	exitUsage     = 1 // usage or configuration: nothing was done
+	exitFailed    = 2
+	exitTimeout   = 3 // an answer may still have been printed
+	exitCancelled = 4
+	exitRefused   = 5
+)
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// InTerminal, OutTerminal and ErrTerminal say which of them a person sits at.
+	InTerminal, OutTerminal, ErrTerminal bool
+	// Size is the size of the terminal at Err, asked for again at every use.
+	Size func() (width, height int)
+	// Color: escape sequences for colour are welcome.
+	Color bool
+}
+
+// System is the streams of the process.
+func System() Streams {
+	s := Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
+		Size: func() (int, int) {
+			w, h, err := term.GetSize(int(os.Stderr.Fd()))
+			if err != nil {
+				return 80, 24
+			}
+			return w, h
+		},
+	}
+	s.Color = s.ErrTerminal && os.Getenv("NO_COLOR") == ""
+	return s
+}
+
+// Open gives the control of the project that dir belongs to, and what ends it.
+type Open func(dir string) (control.Control, func() error, error)
+
+// env is what every command works with.
+type env struct {
+	Streams
+	open    Open
+	dir     string
+	noColor bool
+}
+
+// Main runs one command line and returns the exit code.
+func Main(args []string, streams Streams, version string, open Open) int {
+	e := &env{Streams: streams, open: open}
+	root := newRoot(e, version)
+	root.SetArgs(args)
+	root.SetIn(e.In)
+	root.SetOut(e.Out)
+	root.SetErr(e.Err)
+	err := root.ExecuteContext(context.Background())
+	if err == nil {
+		return exitOK
+	}
+	code, silent := exitCode(err)
+	if !silent {
+		fmt.Fprintf(e.Err, "conclave: %v\n", err)
+	}
+	return code
+}
+
+func newRoot(e *env, version string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "conclave",
+		Short: "Several AI agents, one answer",
+		Long: `Conclave has several AI agents work on the same task. They answer, read each
+other's answers, refine and vote, and hand back one result. Everything that
+happens is in a durable log: a run can be followed from anywhere, and one that
+was cut off can be resumed.`,
+		Example: `  conclave run "Which sorting algorithm should I use for nearly sorted data?"
+  conclave runs
+  conclave resume`,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetVersionTemplate("conclave {{.Version}}\n")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return control.Usagef("%w\nSee: %s --help", err, c.CommandPath())
+	})
+	f := root.PersistentFlags()
+	f.StringVarP(&e.dir, "directory", "C", ".", "work in the project of this `directory`")
+	f.BoolVar(&e.noColor, "no-color", false, "no colours (also: NO_COLOR in the environment)")
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		if e.noColor {
+			e.Color = false
+		}
+	}
+	root.AddCommand(newRun(e), newResume(e), newRuns(e), newLog(e), newDrive(e))
+	return root
+}
+
+// with gives f the control of the project and closes it afterwards.
+func (e *env) with(f func(control.Control) error) (err error) {
+	c, done, err := e.open(e.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return f(c)
+}
+
+// exact is cobra.ExactArgs as a usage error that names what is missing.
+func args(low, high int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, a []string) error {
+		if len(a) < low || len(a) > high {
+			return control.Usagef("%s takes %s\nSee: %s --help", c.CommandPath(), what, c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// runIDs completes ids of runs.
+func (e *env) runIDs(want func(control.Flow) bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, a []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var out []cobra.Completion
+		_ = e.with(func(c control.Control) error {
+			flows, err := c.Flows(cmd.Context())
+			for _, f := range flows {
+				if want == nil || want(f) {
+					out = append(out, cobra.CompletionWithDesc(string(f.ID), f.State()+": "+f.Title(50)))
+				}
+			}
+			return err
+		})
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// An outcome is an error that is nothing but an exit code: what there is to say
+// has been said.
+type outcome struct{ code int }
+
+func (o outcome) Error() string { return fmt.Sprintf("exit code %d", o.code) }
+
+// ended is the outcome of a run.
+func ended(s event.Status) error {
+	switch s {
+	case event.StatusSuccess:
+		return nil
+	case event.StatusTimeout:
+		return outcome{exitTimeout}
+	case event.StatusCancelled:
+		return outcome{exitCancelled}
+	}
+	return outcome{exitFailed}
+}
+
+// exitCode maps every error to its code, and says whether it has been told.
+func exitCode(err error) (code int, silent bool) {
+	if o, ok := errors.AsType[outcome](err); ok {
+		return o.code, true
+	}
+	if _, ok := errors.AsType[*control.Usage](err); ok {
+		return exitUsage, false
+	}
+	if _, ok := errors.AsType[*control.NotFound](err); ok {
+		return exitUsage, false
+	}
+	return exitFailed, false
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+)
+
+// maxTask is the largest task read from standard input.
+const maxTask = 16 << 20
+
+type runOptions struct {
+	show
+	config  string
+	agents  []string
+	single  bool
+	quick   bool
+	detach  bool
+	timeout time.Duration
+}
+
+func newRun(e *env) *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run [flags] TASK",
+		Short: "Have several agents work on a task",
+		Long: `Run has several agents work on the same task until they agree on an answer.
+
+The answer goes to standard output, everything else to standard error. Without a
+configuration the agents are the built-in offline demo: no model is called.
+With "-" as TASK, or with none and something piped in, the task is read from
+standard input.
+
+Ctrl-C cancels and gives what there is; twice in a row leaves the run as it is,
+to be resumed. Ctrl-\ hands it to a background process.
+
+Exit codes: 0 success, 1 usage or configuration, 2 failed, 3 timeout (an answer
+may still be printed), 4 cancelled or left, 5 refused.`,
+		Example: `  conclave run "Which sorting algorithm should I use for nearly sorted data?"
+  conclave run --config team.yaml --timeout 10m "Review the error handling"
+  conclave run --quick --json "Name three risks of this plan" > run.ndjson
+  git diff | conclave run --single -`,
+		RunE: func(cmd *cobra.Command, a []string) error {
+			task, err := taskOf(e, a)
+			if err != nil {
+				return err
+			}
+			return e.with(func(c control.Control) error { return runTask(cmd, e, c, task, o) })
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.config, "config", "", "the agents and their rules, a YAML `file`")
+	f.StringSliceVar(&o.agents, "agents", nil, "only these agents of the configuration, by `id`, with commas")
+	f.BoolVar(&o.single, "single", false, "one agent alone: the first configured, or the one --agents names")
+	f.BoolVar(&o.quick, "quick", false, "no refinement: one answer each")
+	f.DurationVar(&o.timeout, "timeout", 0, "end after this `time` with what there is (90s, 10m)")
+	f.BoolVar(&o.detach, "detach", false, "run in a background process and print the run's id")
+	o.flags(f)
+	return c
+}
+
+func taskOf(e *env, a []string) (string, error) {
+	task := strings.Join(a, " ")
+	if task == "-" || task == "" && !e.InTerminal {
+		p, err := io.ReadAll(io.LimitReader(e.In, maxTask+1))
+		if err != nil {
+			return "", fmt.Errorf("read the task: %w", err)
+		}
+		if len(p) > maxTask {
+			return "", control.Usagef("the task is larger than %d MiB; give it as a file in a context path", maxTask>>20)
+		}
+		task = string(bytes.ToValidUTF8(p, []byte("�")))
+	}
+	if strings.TrimSpace(task) == "" {
+		return "", control.Usagef("the task is empty; say what is to be done: conclave run \"your task\"")
+	}
+	return task, nil
+}
+
+func runTask(cmd *cobra.Command, e *env, c control.Control, task string, o runOptions) error {
+	ctx := cmd.Context()
+	req := control.Request{Task: task, Config: o.config, Single: o.single, Quick: o.quick, Timeout: o.timeout}
+	for _, id := range o.agents {
+		req.Agents = append(req.Agents, event.AgentID(strings.TrimSpace(id)))
+	}
+	if cmd.Flags().Changed("timeout") && o.timeout <= 0 {
+		return control.Usagef("--timeout %s: the time must be above zero", o.timeout)
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	run, err := c.Prepare(ctx, req)
+	if err != nil {
+		return err
+	}
+	e.introduce(run, o.show)
+	if o.detach {
+		pid, err := c.Background(ctx, run.ID, &run)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(e.Out, run.ID)
+		e.say(o.show, "Runs in the background, process %d.\n  follow:  conclave log --follow %s\n  cancel:  conclave runs cancel %s\n", pid, run.ID, run.ID)
+		return nil
+	}
+	w := newWatch(e, c, run.ID, o.show)
+	w.offline = run.Offline
+	return w.run(ctx, func(ctx context.Context) error { return c.Start(ctx, run) })
+}
+
+// introduce says what is about to run.
+func (e *env) introduce(run control.Run, s show) {
+	for _, w := range run.Warnings {
+		e.say(s, "warning: %s\n", w)
+	}
+	e.say(s, "%s\n", run.Source)
+}
+
+// say tells the person something besides the result.
+func (e *env) say(s show, format string, args ...any) {
+	if !s.quiet {
+		fmt.Fprintf(e.Err, format, args...)
+	}
+}
+
+// show is how a run is shown.
+type show struct {
+	json   bool
+	quiet  bool
+	output string
+	// everything lists all that happens; tokens shows live text in plain output.
+	everything, tokens bool
+}
+
+type flagSet interface {
+	BoolVar(p *bool, name string, value bool, usage string)
+	BoolVarP(p *bool, name, short string, value bool, usage string)
+	StringVar(p *string, name, value, usage string)
+}
+
+func (s *show) flags(f flagSet) {
+	f.BoolVar(&s.json, "json", false, "print every event as a line of JSON, the result last")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "nothing but the answer (errors are still shown)")
+	f.StringVar(&s.output, "output-file", "", "also write the answer to this `file`")
+}
+
+// check makes sure, before anything is spent, that the answer can be kept.
+func (s *show) check() error {
+	if s.output == "" {
+		return nil
+	}
+	if info, err := os.Stat(s.output); err == nil && info.IsDir() {
+		return control.Usagef("--output-file %s is a directory; name a file", s.output)
+	}
+	f, err := os.CreateTemp(filepath.Dir(s.output), ".conclave-*")
+	if err != nil {
+		return control.Usagef("--output-file %s cannot be written: %w", s.output, errors.Unwrap(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// keep writes the answer where it was asked for, all of it or nothing.
+func (s *show) keep(text string) error {
+	if s.output == "" {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(s.output), ".conclave-*")
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	_, err = f.WriteString(strings.TrimRight(text, "\n") + "\n")
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), s.output)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return fmt.Errorf("write the answer to %s: %w", s.output, err)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"conclave/internal/event"
+	"conclave/internal/view"
+)
+
+// summary says in a few lines how a run went.
+func (w *watch) summary(r view.RunResult) {
+	p := paint(w.Color)
+	fmt.Fprintf(w.Err, "\n%s\n", p.bold(verdictLine(r)))
+	parts := []string{plural(r.Coordination.Rounds, "round"), plural(r.Usage.Total.Calls, "model call")}
+	if w.offline {
+		parts[1] = plural(r.Usage.Total.Calls, "scripted reply")
+		parts[1] = strings.Replace(parts[1], "replys", "replies", 1)
+	} else if r.Usage.Total.Input+r.Usage.Total.Output > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", r.Usage.Total.Input+r.Usage.Total.Output), fmt.Sprintf("$%.4f", r.Usage.Total.CostUSD))
+	}
+	parts = append(parts, time.Duration(r.Duration-r.Down).Round(100*time.Millisecond).String(), string(r.RunID))
+	fmt.Fprintln(w.Err, p.dim(strings.Join(parts, " · ")))
+	if w.offline {
+		fmt.Fprintln(w.Err, p.dim("Offline: the agents are scripts; no model was called."))
+	}
+	fmt.Fprintln(w.Err)
+}
+
+// verdictLine is how it ended, in one sentence.
+func verdictLine(r view.RunResult) string {
+	c := r.Coordination
+	label := string(c.Winner)
+	for _, a := range r.Answers {
+		if a.Agent == c.Winner {
+			label = fmt.Sprintf("%s (%s)", a.Label, a.Agent)
+		}
+	}
+	switch {
+	case r.Status != event.StatusSuccess && c.Winner == "":
+		return fmt.Sprintf("%s: %s.", headline(r.Status), view.OneLine(r.Error))
+	case r.Status != event.StatusSuccess:
+		return fmt.Sprintf("%s: %s. The best answer so far is by %s.", headline(r.Status), view.OneLine(r.Error), label)
+	case r.StoppedBy == event.StoppedByBudget:
+		return fmt.Sprintf("The budget is used up. The best answer so far is by %s.", label)
+	}
+	return fmt.Sprintf("%s %s.", label, won(c))
+}
+
+func won(c view.Coordination) string {
+	switch c.How {
+	case "only":
+		return "gave the answer"
+	case "newest":
+		return "gave the newest answer"
+	case "override":
+		return "was picked by you"
+	case "draw":
+		if len(c.Votes) == 0 {
+			return "was drawn to present"
+		}
+		return "won a tied vote by lot"
+	case "rankings":
+		return "won a tied vote by the rankings"
+	}
+	return fmt.Sprintf("won the vote, %d of %d", c.Tally[c.Winner], counted(c.Votes))
+}
+
+func counted(votes []view.CastVote) int {
+	n := 0
+	for _, v := range votes {
+		if v.Counted {
+			n++
+		}
+	}
+	return n
+}
+
+func headline(s event.Status) string {
+	switch s {
+	case event.StatusTimeout:
+		return "Out of time"
+	case event.StatusCancelled:
+		return "Cancelled"
+	}
+	return "Failed"
+}
+
+// printAnswer prints the answer for a person or for a program. A terminal gets
+// no control characters from it.
+func (w *watch) printAnswer(text string) {
+	if text == "" {
+		return
+	}
+	if w.OutTerminal {
+		text = view.Clean(text)
+	}
+	fmt.Fprintln(w.Out, strings.TrimRight(text, "\n"))
+}

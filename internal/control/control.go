@@ -1,0 +1,146 @@
+// Package control is the one interface between surfaces and the program behind
+// them: what a person can do, whichever window they sit at.
+//
+// Surfaces show view values folded from the events that Read and Follow yield,
+// and say what their user wants through Send. They hold no truth of their own
+// and know nothing of logs, engines or backends; app implements the interface.
+package control
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"conclave/internal/event"
+	"conclave/internal/live"
+	"conclave/internal/view"
+)
+
+// Control is what surfaces can do. It is safe for concurrent use.
+type Control interface {
+	// Prepare makes a run of a request and checks everything that can be
+	// checked before it starts. Nothing is recorded.
+	Prepare(ctx context.Context, r Request) (Run, error)
+	// Start opens a prepared run and drives it to its end in this process. A
+	// context that ends leaves the run to be resumed.
+	Start(ctx context.Context, r Run) error
+	// Resume drives a flow that nobody drives, or, with takeOver, one whose
+	// driver hangs. What is given in also is recorded before anything begins.
+	Resume(ctx context.Context, id event.FlowID, takeOver bool, also ...event.Fact) error
+	// Background has a process of its own drive a flow that nobody drives: a
+	// fresh run from its start, or with nil the flow in the log. It returns
+	// when that process has taken the flow up.
+	Background(ctx context.Context, id event.FlowID, fresh *Run) (pid int, err error)
+
+	// Find resolves what a person typed: an id or the part of one that only one
+	// flow has; empty is the newest flow. Its error is a *NotFound.
+	Find(ctx context.Context, typed string) (event.FlowID, error)
+	// Flows lists what there is, newest first.
+	Flows(ctx context.Context) ([]Flow, error)
+	// Read yields the events of a flow as far as it has come; Follow goes on.
+	Read(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error]
+	Follow(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error]
+	// Listen hands live text to f until ctx ends, wherever the flow is driven.
+	Listen(ctx context.Context, id event.FlowID, f func(live.Delta))
+	// Driver tells who drives a flow.
+	Driver(ctx context.Context, id event.FlowID) (Driver, bool, error)
+	// Send says something to a flow, durably. Its driver answers in the log.
+	Send(ctx context.Context, id event.FlowID, f event.Fact) error
+	// Text resolves content.
+	Text(ctx context.Context, c event.Content) (string, error)
+	// Check proves the log of a flow, or with no id the whole log.
+	Check(ctx context.Context, id event.FlowID) ([]Finding, error)
+}
+
+// A Request is a run somebody wants.
+type Request struct {
+	Task    string
+	Config  string          // a file; empty is the project's own, or the demo
+	Agents  []event.AgentID // empty is all configured
+	Single  bool
+	Quick   bool
+	Timeout time.Duration // zero is the configured one
+}
+
+// A Run is a run that is ready to start.
+type Run struct {
+	ID      event.FlowID
+	Started event.RunStarted
+	// Offline: every agent is scripted, so no model is called.
+	Offline bool
+	// Source says where the agents come from.
+	Source string
+	// Warnings are about the configuration.
+	Warnings []string
+}
+
+// A Flow is one line of the list of flows.
+type Flow struct {
+	view.Row
+	Driver *Driver // nil if nobody drives it
+	// Offline: every agent is scripted, so no model is called.
+	Offline bool
+}
+
+// State is how a flow stands, in one word.
+func (f Flow) State() string {
+	switch {
+	case f.Finished:
+		return string(f.Status)
+	case f.Driver != nil:
+		return "running"
+	}
+	return "unfinished"
+}
+
+// A Driver is the process that drives a flow.
+type Driver struct {
+	PID   int       `json:"pid"`
+	Since time.Time `json:"since"`
+}
+
+// A Finding is something wrong with a log.
+type Finding struct {
+	Flow event.FlowID `json:"flow,omitempty"`
+	What string       `json:"what"`
+}
+
+// NotFound is the error of looking for a flow that is not there.
+type NotFound struct {
+	Typed   string
+	Several []event.FlowID // it could be any of these
+	Nearest []event.FlowID
+}
+
+func (e *NotFound) Error() string {
+	var b strings.Builder
+	switch {
+	case len(e.Several) > 0:
+		fmt.Fprintf(&b, "%q could be any of these:", e.Typed)
+		for _, id := range e.Several {
+			fmt.Fprintf(&b, "\n  %s", id)
+		}
+		return b.String()
+	case e.Typed == "":
+		return "there are no runs here yet; start one with: conclave run \"your task\""
+	}
+	fmt.Fprintf(&b, "there is no run %q here", e.Typed)
+	if len(e.Nearest) > 0 {
+		b.WriteString("; the nearest are:")
+		for _, id := range e.Nearest {
+			fmt.Fprintf(&b, "\n  %s", id)
+		}
+	}
+	return b.String()
+}
+
+// A Usage error is about what was asked for: nothing was done.
+type Usage struct{ Err error }
+
+func (e *Usage) Error() string { return e.Err.Error() }
+func (e *Usage) Unwrap() error { return e.Err }
+
+// Usagef makes a Usage error.
+func Usagef(format string, args ...any) error { return &Usage{fmt.Errorf(format, args...)} }
