@@ -40,7 +40,7 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 	_, _ = rand.Read(seed[:])
 	n := binary.BigEndian.Uint64(seed[:])
 	started := event.RunStarted{
-		Spec:  event.RunSpec{Task: task, Seats: event.Seated(n, t.seats), ContextPaths: t.paths},
+		Spec:  event.RunSpec{Task: task, Seats: event.Seated(n, t.seats), ContextPaths: t.settings.ContextPaths},
 		Rules: rules, Seed: n, By: "conclave " + Version,
 	}
 	if err := rules.Validate(len(t.seats)); err != nil {

@@ -1,10 +1,15 @@
 package app
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
 	"conclave/internal/backend/script/demo"
+	"conclave/internal/config"
 	"conclave/internal/control"
 	"conclave/internal/event"
 )
@@ -12,25 +17,66 @@ import (
 // team is who works together and by which rules.
 type team struct {
 	seats    []event.Seat
-	paths    []event.ContextPath
+	settings config.Settings
+	mode     event.Mode // unless somebody asks for another
 	source   string
 	warnings []string
 }
 
-func (a *App) team(config string) (team, error) { return demoTeam(), nil }
+// team reads the configuration that was named, else the project's own, else it
+// is the demo.
+func (a *App) team(file string) (team, error) {
+	if file == "" {
+		file = a.state("config.yaml")
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return demoTeam(), nil
+		}
+	}
+	f, err := config.Load(file)
+	if err != nil {
+		return team{}, &control.Usage{Err: err}
+	}
+	t := team{settings: f.Settings, mode: f.Mode(), source: fmt.Sprintf("%s: %s", file, agentsIn(f))}
+	for _, w := range f.Warnings {
+		t.warnings = append(t.warnings, w.String())
+	}
+	for _, c := range f.Agents {
+		t.seats = append(t.seats, event.Seat{
+			Agent: c.ID, Backend: c.Backend, Model: c.Model, Prompt: c.Prompt,
+			Options: scripted{Script: c.Script, Persona: c.Persona, Pace: c.Pace}.options(),
+		})
+	}
+	return t, nil
+}
 
+func agentsIn(f *config.File) string {
+	if len(f.Agents) == 1 {
+		return "1 agent."
+	}
+	return fmt.Sprintf("%d agents.", len(f.Agents))
+}
+
+// rules are the team's, with what the request asks for over them.
 func (t team) rules(q control.Request) (event.Rules, error) {
-	r := event.Defaults(event.Mode{Single: q.Single, Quick: q.Quick})
+	m := t.mode
+	m.Single = len(t.seats) == 1 && (m.Single || q.Single || len(q.Agents) > 0)
+	m.Quick = m.Quick || q.Quick
 	if q.Timeout > 0 {
-		r.RunLimit = event.Duration(q.Timeout)
-		r.RunGrace = min(r.RunGrace, r.RunLimit/5)
+		limit := event.Duration(q.Timeout)
+		t.settings.RunLimit = &limit
+	}
+	r, err := t.settings.Rules(m)
+	if err != nil {
+		return r, &control.Usage{Err: err}
 	}
 	return r, nil
 }
 
 // demoTeam is the built-in demo, for when nothing is configured.
 func demoTeam() team {
-	t := team{source: "No configuration found: three scripted agents play an offline demo. No model is called."}
+	// With voting deferred every refinement has read both other answers.
+	deferred := true
+	t := team{settings: config.Settings{DeferVoting: &deferred}, source: "No configuration found: three scripted agents play an offline demo. No model is called."}
 	for _, d := range demo.Agents() {
 		t.seats = append(t.seats, event.Seat{
 			Agent: event.AgentID(d.ID), Backend: "demo", Model: "script:" + d.ID,
@@ -59,7 +105,7 @@ func choose(t team, q control.Request) ([]event.Seat, error) {
 	if q.Single && len(q.Agents) > 1 {
 		return nil, control.Usagef("--single takes one agent, and --agents names %d", len(q.Agents))
 	}
-	if q.Single {
+	if q.Single || t.mode.Single && len(q.Agents) == 0 {
 		seats = seats[:1]
 	}
 	return seats, nil
