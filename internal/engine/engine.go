@@ -40,6 +40,9 @@ type Port interface {
 	Notes() []any
 	// Live shows what is being said, to whoever happens to watch.
 	Live(live.Delta)
+	// Leave ends the driving of the flow: something the flow itself cannot go
+	// on without has failed, such as its storage.
+	Leave(error)
 }
 
 // Causes of a work's context ending.
@@ -61,7 +64,9 @@ type Driver struct {
 	d     flow.Decider
 	last  event.Event // zero before the first
 	saved uint64      // events in the last checkpoint
+	every uint64      // events between checkpoints; zero is checkpointEvery
 	clock clock
+	down  bool // the log does not say yet that the flow is taken up
 	timer *time.Timer
 	works map[string]*work
 
@@ -89,23 +94,25 @@ func (d *Driver) Start(ctx context.Context, first event.Fact) error {
 }
 
 // Resume takes the flow up where its log ends: work that was going on when the
-// last driver went away is recorded as interrupted and begun again.
-func (d *Driver) Resume(ctx context.Context) error {
+// last driver went away is recorded as interrupted and begun again. What is
+// given in also is recorded first, before anything begins and as of the end of
+// the log: the time nobody drove is charged to nothing.
+func (d *Driver) Resume(ctx context.Context, also ...event.Fact) error {
 	if err := d.fold(ctx); err != nil {
 		return err
 	}
 	if d.d.Done() {
 		return nil
 	}
-	d.clock = newClock(d.last.At)
-	down := max(d.clock.now().Sub(d.last.At), 0)
-	return d.drive(ctx, event.Fact{
+	d.clock, d.down = newClock(d.last.At), true
+	down := d.clock.now().Sub(d.last.At)
+	return d.drive(ctx, append(also, event.Fact{
 		ID:   fmt.Sprintf("resumed/%d", d.Lease.Epoch()),
 		Body: event.Resumed{Down: event.Duration(down), Epoch: d.Lease.Epoch()},
-	})
+	})...)
 }
 
-func (d *Driver) drive(ctx context.Context, first event.Fact) (err error) {
+func (d *Driver) drive(ctx context.Context, first ...event.Fact) (err error) {
 	if d.clock == (clock{}) {
 		d.clock = newClock(time.Time{})
 	}
@@ -125,7 +132,7 @@ func (d *Driver) drive(ctx context.Context, first event.Fact) (err error) {
 	}()
 	// What is pending after the first commit covers everything the decider has
 	// asked for by then, in this process or in one before it.
-	if _, err := d.commit(ctx, first); err != nil {
+	if _, err := d.commit(ctx, first...); err != nil {
 		return err
 	}
 	d.wg.Go(func() { d.readInbox(ctx) })

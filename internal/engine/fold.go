@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,7 @@ func (d *Driver) restore(ctx context.Context) (eventlog.Checkpoint, bool) {
 // quickly.
 func (d *Driver) checkpoint(ctx context.Context) {
 	k, ok := d.d.(Checkpointer)
-	if !ok || d.last.Seq < d.saved+checkpointEvery {
+	if !ok || d.last.Seq < d.saved+cmp.Or(d.every, checkpointEvery) {
 		return
 	}
 	data, err := k.Checkpoint()

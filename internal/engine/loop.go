@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
@@ -15,19 +16,20 @@ import (
 func (d *Driver) loop(ctx context.Context) error {
 	for !d.d.Done() {
 		d.arm()
-		var batch []submission
+		var next func() error
 		select {
 		case s := <-d.inputs:
-			batch = d.waiting(s)
+			batch := d.waiting(s)
+			next = func() error { return d.process(ctx, batch) }
 		case <-d.timer.C:
-			if err := d.fire(ctx); err != nil {
-				return err
-			}
-			continue
+			next = func() error { return d.fire(ctx) }
 		case <-ctx.Done():
+		}
+		// What work says because it is left is not what came of it.
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := d.process(ctx, batch); err != nil {
+		if err := next(); err != nil {
 			return err
 		}
 	}
@@ -73,21 +75,27 @@ func (d *Driver) fire(ctx context.Context) error {
 // reuses an id, each is tried alone so that the others do not suffer.
 func (d *Driver) process(ctx context.Context, batch []submission) error {
 	err := d.try(ctx, batch...)
-	if !errors.Is(err, eventlog.ErrConflict) {
+	if !reused(err) {
 		return err
 	}
 	for _, s := range batch {
-		if err := d.fold(ctx); err != nil {
+		if err := d.fold(ctx); err != nil || d.d.Done() {
 			return err
 		}
 		err := d.try(ctx, s)
-		if errors.Is(err, eventlog.ErrConflict) {
+		if reused(err) {
 			s.reply <- reply{err: err}
 		} else if err != nil {
 			return err
 		}
 	}
 	return d.fold(ctx)
+}
+
+// reused reports whether a commit failed because an id was used before: for
+// something else, or for the same, which then has another number already.
+func reused(err error) bool {
+	return errors.Is(err, eventlog.ErrConflict) || errors.Is(err, eventlog.ErrGap)
 }
 
 // try records submissions, answers them, and starts what follows.
@@ -119,7 +127,7 @@ func (d *Driver) commit(ctx context.Context, facts ...event.Fact) ([]flow.Comman
 func (d *Driver) advance(ctx context.Context, facts ...event.Fact) ([]event.Event, []flow.Command, error) {
 	last := d.last
 	events, do := flow.Advance(d.d, func(f event.Fact) event.Event {
-		last = event.Event{Flow: d.Lease.Flow(), Seq: last.Seq + 1, At: d.clock.stamp(last.At), Fact: f}
+		last = event.Event{Flow: d.Lease.Flow(), Seq: last.Seq + 1, At: d.at(f, last.At), Fact: f}
 		return last
 	}, facts...)
 	// Leaving the flow must not cut a commit short: it is brief, and its
@@ -130,4 +138,16 @@ func (d *Driver) advance(ctx context.Context, facts ...event.Fact) ([]event.Even
 	d.last = last
 	d.checkpoint(ctx)
 	return events, do, nil
+}
+
+// at is the time of a fact that follows an event of the given time. Until the
+// log says that the flow is taken up, time stands where the log ended.
+func (d *Driver) at(f event.Fact, last time.Time) time.Time {
+	if _, up := f.Body.(event.Resumed); up {
+		d.down = false
+	}
+	if d.down {
+		return last
+	}
+	return d.clock.stamp(last)
 }

@@ -103,6 +103,9 @@ func (w *work) tell(note any) {
 	w.notes = append(w.notes, note)
 }
 
+// Leave implements [Port].
+func (w *work) Leave(err error) { w.d.leave(err) }
+
 // Live implements [Port].
 func (w *work) Live(d live.Delta) {
 	if w.d.Hub != nil {
@@ -114,13 +117,25 @@ func (w *work) Live(d live.Delta) {
 // readInbox submits what anybody sends to the flow. An inbox that cannot be
 // read ends the driving: nobody could cancel any more.
 func (d *Driver) readInbox(ctx context.Context) {
+	sorter, _ := d.Decider().(flow.Sorter)
 	for f, err := range d.Log.Inbox(ctx, d.Lease.Flow()) {
-		if err == nil {
+		if err == nil && admissible(f.Body, sorter) {
 			_, err = d.submit(ctx, f)
 		}
-		if err != nil {
+		// What is in the log under that id is not in the inbox any more.
+		if err != nil && !reused(err) {
 			d.leave(err)
 			return
 		}
 	}
+}
+
+// admissible reports whether a fact may come from outside. One of a newer
+// version stays in the inbox for a driver that knows it: in the log it would
+// lock this one out. Decisions are the decider's alone.
+func admissible(b event.Body, s flow.Sorter) bool {
+	if _, newer := b.(event.Unknown); newer {
+		return false
+	}
+	return s == nil || !s.Decides(b)
 }
