@@ -249,7 +249,7 @@ func (r *Run) disappoint(m *member, t event.Turn, b event.Refused) {
 	m.Round.Trouble = b.Why
 	if m.Round.Calls >= r.rules().MaxCalls {
 		m.Round.Hopeless = codeAttempts
-		m.Round.Trouble = fmt.Sprintf("%d model calls brought no outcome; the last: %s", m.Round.Calls, b.Why)
+		m.Round.Trouble = fmt.Sprintf("%s brought no outcome; the last: %s", many(m.Round.Calls, "model call"), b.Why)
 	}
 }
 

@@ -98,7 +98,7 @@ func (r *Run) overdue() (event.Fact, bool) {
 		l := r.roundTime(m)
 		switch {
 		case !l.on:
-		case now >= l.final && (m.Turn.Closing || m.Turn.Role == event.RolePresent):
+		case now >= l.final:
 			return lost(m, codeDeadline, "its time was over"), true
 		case now >= l.hard && !m.Turn.Closing && m.Turn.Role == event.RoleWork:
 			return interrupted(m, "its time was over"), true

@@ -146,7 +146,7 @@ func (r *Run) shown(seen event.Seen, viewer, last event.AgentID) []Shown {
 // news tells everybody in the middle of a turn, who has an answer of their own,
 // of the author's newest one. Whoever has none yet is left undisturbed.
 func (r *Run) news(author *member) []flow.Command {
-	if r.rules().DisableInjection {
+	if r.rules().DisableInjection || r.stopping() {
 		return nil
 	}
 	seen := event.Seen{author.ID: len(author.Answers)}

@@ -68,11 +68,19 @@ func (r *Run) exhausted(m *member) (code, why string) {
 	case m.Round.Hopeless != "":
 		return m.Round.Hopeless, m.Round.Trouble
 	case m.Round.Attempts >= ru.MaxAttempts:
-		return codeAttempts, fmt.Sprintf("%d attempts brought no outcome; the last: %s", m.Round.Attempts, m.Round.Trouble)
+		return codeAttempts, fmt.Sprintf("%s brought no outcome; the last: %s", many(m.Round.Attempts, "attempt"), m.Round.Trouble)
 	case m.Round.Calls > ru.MaxCalls, m.Turn == nil && m.Round.Calls == ru.MaxCalls:
-		return codeAttempts, fmt.Sprintf("%d model calls brought no outcome", m.Round.Calls)
+		return codeAttempts, many(m.Round.Calls, "model call") + " brought no outcome"
 	}
 	return "", ""
+}
+
+// many is "1 attempt" or "3 attempts".
+func many(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // endEarly records that the run stops before its votes settle it. A stronger

@@ -94,6 +94,14 @@ func (r *Run) offer(m *member) string {
 	return "Call new_answer with your answer."
 }
 
+// unlessSkipped is words about voting, where there is voting.
+func (r *Run) unlessSkipped(words string) string {
+	if r.rules().SkipVoting {
+		return ""
+	}
+	return words
+}
+
 func (r *Run) judgeAnswer(f event.Fact, m *member, a *event.Answer) (event.Fact, *verdict) {
 	n := len(m.Answers) + 1
 	ru := r.rules()
@@ -101,15 +109,15 @@ func (r *Run) judgeAnswer(f event.Fact, m *member, a *event.Answer) (event.Fact,
 	case a.Content.Empty():
 		return event.Fact{}, &verdict{code: codeEmpty, why: "The answer is empty. " + r.offer(m)}
 	case !r.canAnswerMore(m):
-		return event.Fact{}, &verdict{codeAnswerLimit, "No more answers are taken from you; vote for the best one.", m.Turn.MayAnswer}
+		return event.Fact{}, &verdict{codeAnswerLimit, "No more answers are taken from you" + r.unlessSkipped("; vote for the best one") + ".", m.Turn.MayAnswer}
 	case r.tooFarAhead(m):
 		return event.Fact{}, &verdict{codeFairness, "You are too many answers ahead of the slowest agent; wait for it.", true}
 	case !m.Turn.MayAnswer:
 		return event.Fact{}, &verdict{code: codeAnswerLimit, why: "This turn takes a vote only. " + r.offer(m)}
 	case r.duplicate(m, a):
-		return event.Fact{}, &verdict{code: codeDuplicate, why: "This is word for word an answer that is already there. Improve on it or vote for it."}
+		return event.Fact{}, &verdict{code: codeDuplicate, why: "This is word for word an answer that is already there. Improve on it" + r.unlessSkipped(" or vote for it") + "."}
 	case ru.MaxSimilarity > 0 && a.Similarity > ru.MaxSimilarity:
-		return event.Fact{}, &verdict{code: codeNovelty, why: fmt.Sprintf("The answer is %.0f%% like one that is already there (at most %.0f%% is taken). Bring something new or vote.", 100*a.Similarity, 100*ru.MaxSimilarity)}
+		return event.Fact{}, &verdict{code: codeNovelty, why: fmt.Sprintf("The answer is %.0f%% like one that is already there (at most %.0f%% is taken). Bring something new%s.", 100*a.Similarity, 100*ru.MaxSimilarity, r.unlessSkipped(" or vote"))}
 	}
 	return event.Fact{ID: fmt.Sprintf("answered/%s/%d", m.ID, n), Agent: m.ID, Body: event.Answered{
 		Turn: m.Turn.Turn, Proposal: f.ID, Revision: n, Content: a.Content, Print: a.Print, Seen: m.Turn.Seen,
