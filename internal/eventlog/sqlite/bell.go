@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql/driver"
 	"errors"
 	"os"
 	"sync"
@@ -107,3 +108,31 @@ func (b *bell) poll(stop, gone chan struct{}) {
 }
 
 func (b *bell) close() error { return b.file.Close() }
+
+// see notes what followers of this process are woken for.
+func (l *Log) see(pos, sent uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen = news{pos, sent}
+}
+
+// heard wakes all followers if there is something that was not committed here:
+// our own commits ring the bell, too, and have woken those they concern.
+func (l *Log) heard() {
+	var now news
+	err := l.readers.use(func(c *conn) error {
+		return c.query(func(row []driver.Value) error {
+			pos, _ := row[0].(int64)
+			sent, _ := row[1].(int64)
+			now = news{uint64(pos), uint64(sent)}
+			return nil
+		}, "SELECT (SELECT max(pos) FROM events), (SELECT seq FROM sqlite_sequence WHERE name = 'inbox')")
+	})
+	l.mu.Lock()
+	same := err == nil && l.seen == now
+	l.seen = now
+	l.mu.Unlock()
+	if !same {
+		l.hub.All()
+	}
+}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
@@ -47,25 +48,51 @@ func (w *writer) append(flow event.FlowID, epoch uint64, records []record.Record
 	}
 	for i := range records[known:] {
 		r := &records[known+i]
-		w.next++
-		r.Pos = w.next
-		err := w.c.exec("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			int64(r.Pos), s.id, int64(r.Seq), r.At, r.ID, r.Agent, r.Kind, r.Body, checksum(string(flow), *r))
-		if err != nil {
-			return fail("commit", w.log.file, err)
-		}
+		r.Pos = w.k.pos + 1
+		w.rows = append(w.rows, int64(r.Pos), s.id, int64(r.Seq), r.At, r.ID, r.Agent, r.Kind, r.Body, checksum(string(flow), *r))
+		w.k.add(s, r.Pos, r.Seq, r.ID)
 	}
-	s.last += uint64(len(records) - known)
 	if s.inbox == 0 {
 		return nil
 	}
 	return fail("commit", w.log.file, w.clearInbox(s, records))
 }
 
+// One statement inserts many events, which takes less than one each.
+const rowColumns = 9
+
+var inserts = []struct {
+	rows int
+	sql  string
+}{{16, insert(16)}, {4, insert(4)}, {1, insert(1)}}
+
+func insert(rows int) string {
+	one := "(?" + strings.Repeat(",?", rowColumns-1) + ")"
+	return "INSERT OR FAIL INTO events VALUES " + one + strings.Repeat(","+one, rows-1)
+}
+
+// flush inserts the events that were appended in this transaction.
+func (w *writer) flush() error {
+	rows := w.rows
+	for _, in := range inserts {
+		for n := in.rows * rowColumns; len(rows) >= n; rows = rows[n:] {
+			if err := w.c.exec(in.sql, rows[:n]...); err != nil {
+				return fail("commit", w.log.file, err)
+			}
+		}
+	}
+	clear(w.rows)
+	w.rows = w.rows[:0]
+	return nil
+}
+
 // checkNew returns how many of the records, from the first one on, the flow
 // holds already. The others must follow its last one and have new ids.
 func (w *writer) checkNew(s *flowState, records []record.Record) (known int, err error) {
-	seen := make(map[string]*record.Record, len(records))
+	var seen map[string]*record.Record
+	if len(records) > 1 {
+		seen = make(map[string]*record.Record, len(records))
+	}
 	for i := range records {
 		r := &records[i]
 		held, isKnown, err := w.byID(s, r.ID)
@@ -86,7 +113,9 @@ func (w *writer) checkNew(s *flowState, records []record.Record) (known int, err
 		if r.Seq != s.last+1+uint64(i-known) {
 			return 0, refusal{fmt.Errorf("event %s has number %d, the last one is %d: %w", r.ID, r.Seq, s.last, eventlog.ErrGap)}
 		}
-		seen[r.ID] = r
+		if seen != nil {
+			seen[r.ID] = r
+		}
 	}
 	return known, nil
 }
@@ -141,15 +170,12 @@ func (w *writer) send(flow event.FlowID, r record.Record) error {
 	case known:
 		return nil
 	}
-	n, err := w.c.number("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'")
-	if err != nil {
-		return fail("send", w.log.file, err)
-	}
-	r.Pos = uint64(n) + 1
+	r.Pos = w.k.sent + 1
 	err = w.c.exec("INSERT INTO inbox VALUES (?, ?, ?, ?, ?, ?, ?)",
 		int64(r.Pos), s.id, r.ID, r.Agent, r.Kind, r.Body, checksum(string(flow), r))
 	if err == nil {
 		s.inbox++
+		w.k.sent++
 	}
 	return fail("send", w.log.file, err)
 }

@@ -132,7 +132,7 @@ func (w *writer) nextEpoch(le *lease, s *flowState) error {
 		if err != nil {
 			return err
 		}
-		s.id = id
+		w.k.name(le.flow, id, s)
 	}
 	if err := w.c.exec("UPDATE flows SET epoch = epoch + 1 WHERE id = ?", s.id); err != nil {
 		return err

@@ -3,8 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"math"
 
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
@@ -25,12 +28,12 @@ func (l *Log) Read(ctx context.Context, flow event.FlowID, from uint64) iter.Seq
 		if err == nil && last == 0 {
 			err = eventlog.ErrNotFound
 		}
-		for next := max(from, 1); err == nil && next <= last; {
+		cur := cursor{flow: flow, next: max(from, 1), last: last}
+		for err == nil && cur.next <= last {
 			var events []record.Record
-			if events, err = l.events(ctx, flow, next, last); err != nil {
+			if events, err = l.events(ctx, &cur); err != nil {
 				break
 			}
-			next += uint64(len(events))
 			if !each(ctx, flow, events, yield) {
 				return
 			}
@@ -47,17 +50,16 @@ func (l *Log) Follow(ctx context.Context, flow event.FlowID, from uint64) iter.S
 	return func(yield func(event.Event, error) bool) {
 		leave := l.bell.listen()
 		defer leave()
-		next := max(from, 1)
+		cur := cursor{flow: flow, next: max(from, 1), last: math.MaxInt64}
 		for ctx.Err() == nil {
 			news := l.hub.Watch(flow)
-			events, err := l.events(ctx, flow, next, 1<<62)
+			events, err := l.events(ctx, &cur)
 			if err != nil {
 				if ctx.Err() == nil {
 					yield(event.Event{}, fmt.Errorf("follow %s: %w", flow, err))
 				}
 				return
 			}
-			next += uint64(len(events))
 			if !each(ctx, flow, events, yield) {
 				return
 			}
@@ -138,12 +140,18 @@ func (l *Log) id(c *conn, flow event.FlowID) (int64, error) {
 	return id, err
 }
 
-// view runs f on a connection for reading.
+// view runs f on a connection for reading, in one transaction: all it reads is
+// of one moment.
 func (l *Log) view(ctx context.Context, f func(*conn) error) error {
 	if err := l.usable(ctx); err != nil {
 		return err
 	}
-	return l.readers.use(f)
+	return l.readers.use(func(c *conn) error {
+		if err := c.exec("BEGIN"); err != nil {
+			return err
+		}
+		return errors.Join(f(c), c.exec("COMMIT"))
+	})
 }
 
 // last returns the number of the flow's last event, or 0 if there is none.
@@ -153,39 +161,113 @@ func (l *Log) last(ctx context.Context, flow event.FlowID) (last uint64, err err
 		if err != nil || id == 0 {
 			return err
 		}
-		n, err := c.number("SELECT max(seq) FROM events WHERE flow = ?", id)
+		n, err := c.number(`SELECT coalesce(
+			(SELECT max(seq) FROM events WHERE pos > (SELECT pos FROM covered) AND flow = ?1),
+			(SELECT max(first + n - 1) FROM blocks WHERE flow = ?1))`, id)
 		last = uint64(n)
 		return err
 	})
 	return last, fail("read", l.file, err)
 }
 
-// events returns events from number from on, up to the number upTo or as many
-// as fit into a chunk.
-func (l *Log) events(ctx context.Context, flow event.FlowID, from, upTo uint64) (out []record.Record, err error) {
-	size := 0
-	err = l.view(ctx, func(c *conn) error {
-		id, err := l.id(c, flow)
+// A cursor is how far somebody has read a flow.
+type cursor struct {
+	flow event.FlowID
+	next uint64 // number of the event wanted next
+	last uint64 // number after which it ends
+	seen uint64 // position up to which all events of the flow were read or are not wanted
+
+	// The chunk that is being read.
+	out  []record.Record
+	size int
+}
+
+func (cur *cursor) full() bool { return len(cur.out) >= chunkRows || cur.size > chunkBytes }
+
+// take adds a row to the chunk.
+func (cur *cursor) take(row []driver.Value) error {
+	r, err := verify(string(cur.flow), row)
+	if err != nil {
+		return err
+	}
+	if r.Seq != cur.next {
+		return fmt.Errorf("event %d of %s is missing: %w", cur.next, cur.flow, eventlog.ErrCorrupt)
+	}
+	cur.next++
+	cur.out = append(cur.out, r)
+	if cur.size += len(r.Body); cur.full() {
+		return errStop
+	}
+	return nil
+}
+
+// events returns the events that come next, as many as fit into a chunk, and
+// moves the cursor.
+func (l *Log) events(ctx context.Context, cur *cursor) ([]record.Record, error) {
+	cur.out, cur.size = make([]record.Record, 0, 16), 0
+	err := l.view(ctx, func(c *conn) error {
+		top, err := c.number("SELECT max(pos) FROM events")
+		if err != nil || uint64(top) == cur.seen {
+			return err
+		}
+		id, err := l.id(c, cur.flow)
 		if err != nil || id == 0 {
 			return err
 		}
-		return c.query(func(row []driver.Value) error {
-			r, err := verify(string(flow), row)
-			if err != nil {
-				return err
-			}
-			if want := from + uint64(len(out)); r.Seq != want {
-				return fmt.Errorf("event %d of %s is missing: %w", want, flow, eventlog.ErrCorrupt)
-			}
-			out = append(out, r)
-			if size += len(r.Body); size > chunkBytes {
-				return errStop
-			}
-			return nil
-		}, "SELECT pos, seq, at, id, agent, kind, body, sum FROM events WHERE flow = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?",
-			id, int64(from), int64(upTo), int64(chunkRows))
+		covered, err := c.number("SELECT pos FROM covered")
+		if err == nil && cur.seen < uint64(covered) {
+			err = cur.readBlocks(c, id)
+		}
+		if err == nil && !cur.full() {
+			err = c.query(cur.take, "SELECT "+columns+` FROM events e
+				WHERE e.pos > ? AND e.flow = ? AND e.seq BETWEEN ? AND ? ORDER BY e.pos`,
+				max(covered, int64(cur.seen)), id, int64(cur.next), int64(cur.last))
+		}
+		if cur.full() {
+			cur.seen = cur.out[len(cur.out)-1].Pos
+		} else {
+			cur.seen = uint64(top)
+		}
+		return err
 	})
-	return out, fail("read", l.file, err)
+	if err != nil {
+		return nil, fail("read", l.file, err)
+	}
+	return cur.out, nil
+}
+
+// readBlocks takes the events that are in blocks.
+func (cur *cursor) readBlocks(c *conn, id int64) error {
+	for !cur.full() && cur.next <= cur.last {
+		var b *block
+		err := c.query(func(row []driver.Value) (err error) {
+			b, err = scanBlock(row)
+			return err
+		}, "SELECT first, n, data FROM blocks WHERE flow = ? AND first <= ? ORDER BY first DESC LIMIT 1", id, int64(cur.next))
+		if err != nil || b == nil || b.end() <= cur.next {
+			return err
+		}
+		pos := b.from(cur.next)
+		pos = pos[:min(len(pos), chunkRows-len(cur.out), int(min(cur.last-cur.next+1, chunkRows)))]
+		if err := cur.readAt(c, id, pos); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAt takes the events at the positions: all there is in between, if that is
+// not much more.
+func (cur *cursor) readAt(c *conn, id int64, pos []uint64) error {
+	lo, hi := pos[0], pos[len(pos)-1]
+	if hi-lo < 4*uint64(len(pos)) {
+		return c.query(cur.take, "SELECT "+columns+" FROM events e WHERE e.pos BETWEEN ? AND ? AND e.flow = ? ORDER BY e.pos", int64(lo), int64(hi), id)
+	}
+	list, err := json.Marshal(pos)
+	if err != nil {
+		return err
+	}
+	return c.query(cur.take, "SELECT "+columns+" FROM events e WHERE e.pos IN (SELECT value FROM json_each(?)) AND e.flow = ? ORDER BY e.pos", string(list), id)
 }
 
 // entries returns a chunk of the inbox entries after the one numbered seen.
@@ -232,11 +314,18 @@ func (l *Log) Flows(ctx context.Context) ([]eventlog.Flow, error) {
 			}
 			out = append(out, f)
 			return nil
-		}, `SELECT a.pos, a.seq, a.at, a.id, a.agent, a.kind, a.body, a.sum,
-			b.pos, b.seq, b.at, b.id, b.agent, b.kind, b.body, b.sum, f.name
-			FROM flows f JOIN events a ON a.flow = f.id AND a.seq = 1
-			JOIN events b ON b.flow = f.id AND b.seq = (SELECT max(seq) FROM events WHERE flow = f.id)
-			ORDER BY b.pos DESC`)
+		}, `WITH recent AS MATERIALIZED (
+				SELECT flow, min(pos) AS first, max(pos) AS last FROM events WHERE pos > (SELECT pos FROM covered) GROUP BY flow
+			), list AS MATERIALIZED (
+				SELECT f.name,
+					coalesce((SELECT lo FROM blocks WHERE flow = f.id ORDER BY first LIMIT 1), r.first) AS first,
+					coalesce(r.last, (SELECT hi FROM blocks WHERE flow = f.id ORDER BY first DESC LIMIT 1)) AS last
+				FROM flows f LEFT JOIN recent r ON r.flow = f.id
+			)
+			SELECT a.pos, a.seq, a.at, a.id, a.agent, a.kind, a.body, a.sum,
+				b.pos, b.seq, b.at, b.id, b.agent, b.kind, b.body, b.sum, l.name
+			FROM list l JOIN events a ON a.pos = l.first JOIN events b ON b.pos = l.last
+			ORDER BY l.last DESC`)
 	})
 	if err != nil {
 		return nil, fail("list flows", l.file, err)

@@ -16,8 +16,10 @@ var migrations = []func(*conn) error{
 	addSums,
 }
 
-// schema1 keeps events in the order they were committed: a commit of many flows
-// then touches few pages of the table.
+// schema1 keeps events in the order they were committed, so that a commit of
+// many flows touches few pages. What finds them by flow is filled later, for
+// thousands of events at once: blocks has the events up to the position in
+// covered, and those after it are looked through.
 var schema1 = []string{
 	`CREATE TABLE flows (
 		id    INTEGER PRIMARY KEY,
@@ -32,17 +34,26 @@ var schema1 = []string{
 		id    TEXT    NOT NULL,
 		agent TEXT    NOT NULL,
 		kind  TEXT    NOT NULL,
-		body  BLOB    NOT NULL
+		body  BLOB
 	) STRICT`,
-	`CREATE UNIQUE INDEX events_seq ON events (flow, seq)`,
-	`CREATE UNIQUE INDEX events_id ON events (flow, id)`,
+	`CREATE TABLE blocks (
+		flow  INTEGER NOT NULL,
+		first INTEGER NOT NULL,
+		n     INTEGER NOT NULL,
+		lo    INTEGER NOT NULL,
+		hi    INTEGER NOT NULL,
+		data  BLOB    NOT NULL,
+		PRIMARY KEY (flow, first)
+	) STRICT, WITHOUT ROWID`,
+	`CREATE TABLE covered (pos INTEGER NOT NULL) STRICT`,
+	`INSERT INTO covered VALUES (0)`,
 	`CREATE TABLE inbox (
 		n     INTEGER PRIMARY KEY AUTOINCREMENT,
 		flow  INTEGER NOT NULL REFERENCES flows,
 		id    TEXT    NOT NULL,
 		agent TEXT    NOT NULL,
 		kind  TEXT    NOT NULL,
-		body  BLOB    NOT NULL,
+		body  BLOB,
 		UNIQUE (flow, id)
 	) STRICT`,
 	`CREATE TABLE checkpoints (
@@ -50,7 +61,7 @@ var schema1 = []string{
 		name    TEXT    NOT NULL,
 		version INTEGER NOT NULL,
 		seq     INTEGER NOT NULL,
-		data    BLOB    NOT NULL,
+		data    BLOB,
 		PRIMARY KEY (flow, name)
 	) STRICT, WITHOUT ROWID`,
 }

@@ -47,7 +47,12 @@ type Log struct {
 	mu     sync.Mutex
 	leases map[event.FlowID]*lease // held by this handle
 	ids    map[event.FlowID]int64  // flows.id, never changes
+	seen   news                    // what followers here were last woken for
 }
+
+// news is the position of the last event and the number of the last inbox
+// entry.
+type news struct{ pos, sent uint64 }
 
 // Open opens the log in dir, which is made if it is not there.
 func Open(ctx context.Context, dir string) (*Log, error) {
@@ -69,7 +74,7 @@ func Open(ctx context.Context, dir string) (*Log, error) {
 	if err != nil {
 		return nil, fail("open log", l.file, err)
 	}
-	if l.bell, err = newBell(filepath.Join(dir, "bell"), l.hub.All); err != nil {
+	if l.bell, err = newBell(filepath.Join(dir, "bell"), l.heard); err != nil {
 		return nil, errors.Join(fail("open log", dir, err), c.close())
 	}
 	l.readers = newPool(l.file)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -26,10 +27,9 @@ type writer struct {
 	closed  bool
 	wake    chan struct{} // capacity 1: something waits, or closed
 
-	version int64                 // PRAGMA data_version when flows was filled
-	flows   map[string]*flowState // what the database says; owned by the goroutine
-	pos     uint64                // of the last event; owned by the goroutine
-	next    uint64                // of the last event, transaction included
+	// Owned by the goroutine.
+	k    *knowledge // nil if nothing is known
+	rows []any      // of events the transaction will insert
 }
 
 // A request is something to be done in a transaction.
@@ -108,10 +108,16 @@ func (w *writer) close() error {
 
 func (w *writer) run() {
 	defer close(w.gone)
+	grouped := false
 	for range w.wake {
+		if grouped {
+			runtime.Gosched() // those just answered are about to come back
+		}
 		batch, closed := w.take()
+		grouped = len(batch) > 1
 		if len(batch) > 0 {
 			w.commit(batch)
+			w.cover()
 		}
 		if closed {
 			return
@@ -169,6 +175,9 @@ func (w *writer) transact(batch []*request) error {
 		}
 	}
 	if err == nil {
+		err = w.flush()
+	}
+	if err == nil {
 		err = w.end(did > 0)
 	}
 	if err != nil {
@@ -177,35 +186,20 @@ func (w *writer) transact(batch []*request) error {
 				r.undo()
 			}
 		}
-		w.c.exec("ROLLBACK") // an error of it means there is nothing to roll back
-		w.flows = nil
+		w.rollback()
 		return err
 	}
-	w.pos = w.next
 	w.tell(batch)
 	return nil
 }
 
-// begin starts a transaction and forgets what another process has made untrue.
+// begin starts a transaction and brings what is known up to date.
 func (w *writer) begin() error {
-	if err := w.c.exec("BEGIN IMMEDIATE"); err != nil {
-		return fail("begin", w.log.file, err)
+	err := w.c.exec("BEGIN IMMEDIATE")
+	if err == nil {
+		err = w.learn()
 	}
-	v, err := w.c.number("PRAGMA data_version")
-	if err != nil {
-		return fail("begin", w.log.file, err)
-	}
-	if w.flows != nil && v == w.version {
-		w.next = w.pos
-		return nil
-	}
-	pos, err := w.c.number("SELECT max(pos) FROM events")
-	if err != nil {
-		return fail("begin", w.log.file, err)
-	}
-	w.version, w.flows, w.pos, w.next = v, map[string]*flowState{}, uint64(pos), uint64(pos)
-	w.log.hub.All()
-	return nil
+	return fail("begin", w.log.file, err)
 }
 
 // end finishes the transaction. SQLite has written nothing that counts when it
@@ -221,9 +215,17 @@ func (w *writer) end(changed bool) error {
 	return fail("commit", w.log.file, err)
 }
 
+// rollback ends a transaction that failed. An error means that there is nothing
+// left to roll back.
+func (w *writer) rollback() {
+	w.c.exec("ROLLBACK")
+	w.k, w.rows = nil, w.rows[:0]
+}
+
 // tell wakes those who follow, here and in other processes.
 func (w *writer) tell(batch []*request) {
 	news := false
+	w.log.see(w.k.pos, w.k.sent)
 	for _, r := range batch {
 		if r.err == nil && r.flow != "" {
 			w.log.hub.Wake(r.flow)
