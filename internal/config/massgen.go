@@ -1,0 +1,67 @@
+package config
+
+// What MassGen's configuration has besides. A file that uses it loads, and each
+// use is named in a warning. When a key becomes supported its row is written in
+// schema.go and its name leaves this list.
+
+const laterTop = `
+	ui memory prompt session_id hooks filesystem_memory checkpoint nlip display timeout task`
+
+const laterAgent = `
+	voting_sensitivity subtask main_agent subagent_agents memory enable_nlip nlip append_system_prompt`
+
+const laterBackend = `
+	api_key base_url organization temperature top_p top_k max_tokens repetition_penalty parallel_tool_calls
+	extra_body betas reasoning text cwd context_paths context_write_access_enabled enforce_read_before_delete
+	enable_web_search enable_x_search enable_code_execution enable_code_interpreter enable_mcp_command_line
+	command_line_* permissions mcp_servers allowed_tools exclude_tools max_mcp_message_history custom_tools
+	auto_discover_custom_tools custom_tools_path exclude_custom_tools enable_code_based_tools
+	direct_mcp_servers shared_tools_directory exclude_file_operation_mcps concurrent_tool_execution
+	max_concurrent_tools enable_multimodal_tools multimodal_config image_generation_* video_generation_*
+	audio_generation_* enable_image_generation enable_audio_generation enable_video_generation
+	enable_file_generation upload_files media_max_file_size_mb hooks llm_circuit_breaker_* gemini_backoff_*
+	max_incomplete_response_retries use_two_tier_workspace write_mode instance_id filesystem_session_id
+	session_storage_base agent_temporary_workspace debug_delay_seconds debug_delay_after_n_tools
+	system_prompt append_system_prompt
+	enable_tool_search tool_search_variant enable_programmatic_flow enable_strict_tool_use output_schema
+	disable_parallel_tool_use
+	permission_mode disallowed_tools max_thinking_tokens use_default_prompt setting_sources
+	model_reasoning_effort approval_mode interrupt_poll_seconds max_interrupts_per_turn
+	disable_auto_update skip_health_check
+	copilot_system_message_mode copilot_permission_policy session_send_timeout_seconds
+	websocket_mode previous_response_id
+	thinking thinking_config include_thoughts function_calling_mode
+	api_version azure_endpoint chat_template_kwargs separate_reasoning
+	enable_computer_use computer_environment display_width display_height
+	agent_config group_config`
+
+const laterOrchestrator = `
+	snapshot_storage agent_temporary_workspace coordination_mode presenter_agent voting_sensitivity
+	voting_threshold max_midstream_injections_per_round defer_peer_updates_until_restart
+	allow_midstream_peer_updates_before_checklist_submit max_checklist_calls_per_round
+	checklist_first_answer checklist_require_gap_report gap_report_mode skip_coordination_rounds
+	debug_final_answer enable_multimodal_tools multimodal_config image_generation_* video_generation_*
+	audio_generation_* dspy enable_nlip nlip_config nlip docker skills_directory interactive_mode timeout
+	max_orchestration_restarts max_turns type session_storage`
+
+const laterCoordination = `
+	planning_mode_instruction plan_depth plan_target_steps plan_target_chunks plan_thoroughness
+	max_orchestration_restarts enable_agent_task_planning max_tasks_per_plan task_planning_filesystem_mode
+	broadcast broadcast_sensitivity response_depth broadcast_timeout broadcast_wait_by_default
+	max_broadcasts_per_agent enable_memory_filesystem_mode learning_capture_mode
+	disable_final_only_round_capture_fallback compression_target_ratio use_skills massgen_skills
+	skills_directory load_previous_session_skills persona_generator evaluation_criteria_generator
+	prompt_improver task_decomposer pre_collab_voting_threshold enable_subagents subagent_*
+	background_subagents async_subagents write_mode drift_conflict_policy use_two_tier_workspace
+	enable_changedoc round_evaluator_* orchestrator_managed_round_evaluator
+	enable_quality_rethink_on_iteration enable_novelty_on_iteration enable_execution_trace_analyzer
+	auto_trace_analysis evolving_criteria* enable_evaluator_personas novelty_injection improvements
+	checklist_criteria_preset checklist_criteria_inline criteria_mode bootstrap_max_per_agent_per_round
+	bootstrap_max_total resume_from_log checkpoint_* standalone_checkpoint web_review fast_iteration_mode
+	max_verifications_per_round max_internal_fix_loops skip_redundant_scaffolding`
+
+// laterBackends are the backend types that are known and not supported yet.
+const laterBackends = `
+	openai claude gemini grok chatcompletion cerebras together fireworks groq openrouter moonshot nvidia_nim
+	nebius poe qwen zai azure_openai lmstudio vllm sglang inference claude_code codex gemini_cli
+	antigravity_cli copilot ag2 autogen uitars`

@@ -1,0 +1,171 @@
+package config
+
+import (
+	"sync"
+
+	"conclave/internal/event"
+)
+
+// Keys describes every key there is, as a tree.
+func Keys() []Key { return keys(top()) }
+
+// The tables are made when somebody first asks: a program that is started for
+// something else does not pay for them.
+
+// top is the whole configuration.
+var top = sync.OnceValue(func() []row[File] {
+	return append([]row[File]{
+		list("agents", agent(), nil, func(f *File) *[]Agent { return &f.Agents },
+			"The participants of a run, one or more.").then(someAgents),
+		section("agent", agent(), func(f *File) *Agent {
+			f.Agents = append(f.Agents, Agent{})
+			return &f.Agents[len(f.Agents)-1]
+		}, "The participant of a run that has only one; in place of agents."),
+		section("orchestrator", orchestrator(), settings, "How the agents work together."),
+		section("timeout_settings", timeouts(), settings, "How long things may take."),
+	}, later[File](laterTop)...)
+})
+
+func settings(f *File) *Settings { return &f.Settings }
+
+// agent is an element of agents.
+var agent = sync.OnceValue(func() []row[Agent] {
+	return append([]row[Agent]{
+		plain("id", agentID(), func(a *Agent) *event.AgentID { return &a.ID },
+			"What the agent is called in logs and on the screen. No two are alike. The other agents never learn it.").required().then(distinctID),
+		section("backend", backend(), func(a *Agent) *Agent { return a },
+			"Who speaks for the agent.").required().then(fits),
+		plain("system_message", text(), func(a *Agent) *string { return &a.Prompt },
+			"Instructions of its own, appended to what every agent is told.").orNull(""),
+	}, later[Agent](laterAgent)...)
+})
+
+// backend is who speaks for an agent.
+var backend = sync.OnceValue(func() []row[Agent] {
+	return append([]row[Agent]{
+		plain("type", backendType(), func(a *Agent) *string { return &a.Backend },
+			"The kind of backend.").required().then(knownBackend),
+		plain("model", name(), func(a *Agent) *string { return &a.Model },
+			"The model to ask for. Scripts and the demo have none; for them it is only a name."),
+		plain("script", name(), func(a *Agent) *string { return &a.Script },
+			"The YAML file to play, relative to this configuration.").only("script").required().then(findScript),
+		plain("persona", same("pragmatist", "theorist", "sceptic"), func(a *Agent) *string { return &a.Persona },
+			"Which of the built-in demo's agents it is.").only("demo").required(),
+		optional("pace", amount(0, 1000), func(a *Agent) **float64 { return &a.Pace },
+			"Multiplies every scripted delay; 0 is no delay at all.").only("script", "demo").byDefault("as the script says"),
+	}, later[Agent](laterBackend)...)
+})
+
+// orchestrator is how the agents work together. Rows are in the order in which
+// a person would look for them.
+var orchestrator = sync.OnceValue(func() []row[Settings] {
+	return append([]row[Settings]{
+		optional("agent_mode", word(choice[bool]{"single", true}, choice[bool]{"multi", false}),
+			func(s *Settings) **bool { return &s.Single },
+			"Whether one agent works alone or all of them together. Alone, the first one does unless another is asked for.").
+			byDefault("single with one agent, else multi"),
+		optional("refinement", truth(), func(s *Settings) **bool { return &s.Refinement },
+			"Whether agents improve on their answers. Off, each answers once without seeing the others, they vote, and the winner combines the answers; an agent alone answers once and that is the result.").
+			byDefault("true"),
+
+		setting("max_new_answers_per_agent", whole(1), func(s *Settings) **int { return &s.MaxAnswers },
+			func(r *event.Rules) *int { return &r.MaxAnswers },
+			"How many answers an agent may give. It is 1 while refinement is off.").
+			by(quick).orNull("there is always a limit, and the default applies"),
+		setting("max_new_answers_global", whole(1), func(s *Settings) **int { return &s.MaxAnswersGlobal },
+			func(r *event.Rules) *int { return &r.MaxAnswersGlobal },
+			"How many answers all agents together may give.").byDefault("no limit").orNull(""),
+		setting("answer_novelty_requirement", word(choice[float64]{"lenient", 0}, choice[float64]{"balanced", 0.70}, choice[float64]{"strict", 0.50}),
+			func(s *Settings) **float64 { return &s.MaxSimilarity },
+			func(r *event.Rules) *float64 { return &r.MaxSimilarity },
+			"How new an answer must be: balanced refuses one that shares more than 70% of its words with a known answer, strict more than 50%."),
+		optional("fairness_enabled", truth(), func(s *Settings) **bool { return &s.Fairness },
+			"Whether a fast agent waits for the slow ones.").byDefault("true").applying(fairness),
+		setting("fairness_lead_cap_answers", lead(), func(s *Settings) **int { return &s.FairnessLead },
+			func(r *event.Rules) *int { return &r.FairnessLead },
+			"How many answers an agent may be ahead of the slowest.").applying(fairness),
+		setting("disable_injection", truth(), func(s *Settings) **bool { return &s.DisableInjection },
+			func(r *event.Rules) *bool { return &r.DisableInjection },
+			"Whether agents work unseen by each other until the vote. It is true while several agents work with refinement off.").by(quickTeam),
+		setting("defer_voting_until_all_answered", truth(), func(s *Settings) **bool { return &s.DeferVoting },
+			func(r *event.Rules) *bool { return &r.DeferVoting },
+			"Whether nobody votes before everybody has answered. It is true while several agents work with refinement off.").by(quickTeam),
+
+		setting("skip_voting", truth(), func(s *Settings) **bool { return &s.SkipVoting },
+			func(r *event.Rules) *bool { return &r.SkipVoting },
+			"Whether there is no vote: each agent answers once and the presenter is drawn. It is true while one agent works alone with refinement off.").by(quickAlone),
+		setting("voting_rule", same(event.Plurality, event.Borda), func(s *Settings) **event.VotingRule { return &s.VotingRule },
+			func(r *event.Rules) *event.VotingRule { return &r.VotingRule },
+			"How votes become a winner: plurality counts first choices, borda whole rankings."),
+		setting("override", override(), func(s *Settings) **event.Override { return &s.Override },
+			func(r *event.Rules) *event.Override { return &r.Override },
+			"Whether a person may choose another winner before it presents: not at all, for so many seconds, or until somebody has decided."),
+		setting("final_answer_strategy", same(event.WinnerReuse, event.WinnerPresent, event.Synthesize),
+			func(s *Settings) **event.Strategy { return &s.Strategy },
+			func(r *event.Rules) *event.Strategy { return &r.Strategy },
+			"What becomes of the winner's answer: taken as it is, presented by its author, or combined with the others. While several agents work with refinement off the default is synthesize; alone it is winner_reuse.").
+			by(quickAlone).applying(strategy).orNull(""),
+		optional("skip_final_presentation", truth(), func(s *Settings) **bool { return &s.SkipPresentation },
+			"The same as final_answer_strategy winner_reuse, where that key is absent.").
+			byDefault("false").by(quickAlone).applying(strategy),
+
+		setting("max_attempts_per_round", whole(1), func(s *Settings) **int { return &s.MaxAttempts },
+			func(r *event.Rules) *int { return &r.MaxAttempts },
+			"How often an agent may fail or be refused in one round before it is lost."),
+		setting("max_calls_per_round", whole(1), func(s *Settings) **int { return &s.MaxCalls },
+			func(r *event.Rules) *int { return &r.MaxCalls },
+			"How many model calls an agent may make in one round before it is lost."),
+		optional("max_tokens", whole[int64](0), func(s *Settings) **int64 { return &s.MaxTokens },
+			"How many tokens a run may spend.").byDefault("no limit").applying(budget).orNull(""),
+		optional("max_cost", dollars(), func(s *Settings) **event.Money { return &s.MaxCost },
+			"How many dollars a run may spend.").byDefault("no limit").applying(budget).orNull(""),
+
+		list("context_paths", contextPath(), distinctPath, func(s *Settings) *[]event.ContextPath { return &s.ContextPaths },
+			"Files and folders of yours that the agents may read, and the presenter may write where that is permitted.").
+			orNull(""),
+		section("coordination", coordination(), func(s *Settings) *Settings { return s }, "Ways of working together that are off by default."),
+	}, later[Settings](laterOrchestrator)...)
+})
+
+// coordination is orchestrator.coordination.
+var coordination = sync.OnceValue(func() []row[Settings] {
+	return append([]row[Settings]{
+		setting("enable_planning_mode", truth(), func(s *Settings) **bool { return &s.Planning },
+			func(r *event.Rules) *bool { return &r.Planning },
+			"Whether agents only look and plan. The plan is the result unless execute_after_planning is set."),
+		setting("execute_after_planning", truth(), func(s *Settings) **bool { return &s.Execute },
+			func(r *event.Rules) *bool { return &r.Execute },
+			"Whether the winner of a planning run carries out its plan."),
+	}, later[Settings](laterCoordination)...)
+})
+
+// timeouts is timeout_settings.
+var timeouts = sync.OnceValue(func() []row[Settings] {
+	return []row[Settings]{
+		setting("orchestrator_timeout_seconds", seconds(false), func(s *Settings) **event.Duration { return &s.RunLimit },
+			func(r *event.Rules) *event.Duration { return &r.RunLimit },
+			"How long a run may take."),
+		setting("initial_round_timeout_seconds", seconds(false), func(s *Settings) **event.Duration { return &s.FirstRound },
+			func(r *event.Rules) *event.Duration { return &r.FirstRound },
+			"After how long an agent in its first round is told to finish.").orNull(""),
+		setting("subsequent_round_timeout_seconds", seconds(false), func(s *Settings) **event.Duration { return &s.LaterRounds },
+			func(r *event.Rules) *event.Duration { return &r.LaterRounds },
+			"After how long an agent in a later round is told to finish.").orNull(""),
+		setting("round_timeout_grace_seconds", seconds(true), func(s *Settings) **event.Duration { return &s.RoundGrace },
+			func(r *event.Rules) *event.Duration { return &r.RoundGrace },
+			"How long an agent that was told to finish still has."),
+	}
+})
+
+// contextPath is an element of orchestrator.context_paths.
+var contextPath = sync.OnceValue(func() []row[event.ContextPath] {
+	return []row[event.ContextPath]{
+		plain("path", name(), func(c *event.ContextPath) *string { return &c.Path },
+			"The file or folder, relative to the directory you work in.").required().then(findContext),
+		plain("permission", word(choice[bool]{"read", false}, choice[bool]{"write", true}),
+			func(c *event.ContextPath) *bool { return &c.Write },
+			"Whether the presenter may write it. While agents coordinate everybody only reads.").byDefault("read"),
+		values("protected_paths", name(), func(c *event.ContextPath) *[]string { return &c.Protected },
+			"What stays as it is even so, relative to the path.").orNull(""),
+	}
+})
