@@ -137,7 +137,7 @@ func withoutWords(f event.Fact) event.Fact {
 // TestCheckpoints: a run taken up from a checkpoint decides as the one that wrote
 // it, at every place where nothing is due.
 func TestCheckpoints(t *testing.T) {
-	forLogs(t, 2000, func(_ *rand.Rand, log []event.Event) error {
+	forLogs(t, 500, func(_ *rand.Rand, log []event.Event) error {
 		var failure error
 		again := rerun(inputs(log), func(run *coord.Run) *coord.Run {
 			p, err := run.Checkpoint()

@@ -44,7 +44,7 @@ func (e election) count() vote.Result {
 
 func forAll(t *testing.T, n int, f func(rng *rand.Rand, e election) error) {
 	t.Helper()
-	if testing.Short() {
+	if raceEnabled || testing.Short() {
 		n /= 10
 	}
 	for seed := range uint64(n) {

@@ -1,0 +1,5 @@
+//go:build race
+
+package vote_test
+
+const raceEnabled = true
