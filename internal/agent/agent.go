@@ -33,9 +33,21 @@ type Agent struct {
 	Backend backend.Backend
 	Tools   []tool.Tool
 
-	// turn is held while the agent takes one: a turn that was told to stop and
+	// busy is full while the agent takes a turn: one that was told to stop and
 	// the next one never overlap.
-	turn sync.Mutex
+	once sync.Once
+	busy chan struct{}
+}
+
+// enter waits until the agent is free, and returns how to leave it so.
+func (a *Agent) enter(ctx context.Context) (leave func(), err error) {
+	a.once.Do(func() { a.busy = make(chan struct{}, 1) })
+	select {
+	case a.busy <- struct{}{}:
+		return func() { <-a.busy }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // Blobs keeps texts that are too large to travel in an event.
@@ -78,28 +90,45 @@ func (c *Crew) newTurn(a event.AgentID, t event.Turn, p engine.Port) *turn {
 	}
 }
 
-// run takes the turn's lock, and makes a fact of how the turn ended if it ended
+// run waits for the agent, and makes a fact of how the turn ended if it ended
 // without an outcome.
 func (t *turn) run(ctx context.Context, take func(context.Context) error) (last []event.Fact) {
 	if t.agent == nil {
 		return t.failed(&backend.Error{Kind: backend.Invalid, Message: "the agent is not configured here"})
 	}
-	t.agent.turn.Lock()
-	defer t.agent.turn.Unlock()
+	leave, err := t.agent.enter(ctx)
+	if err != nil {
+		return t.stopped(ctx)
+	}
+	defer leave()
 	defer func() {
 		if r := recover(); r != nil {
-			last = t.failed(&backend.Error{Kind: backend.Broken, Message: fmt.Sprintf("panic: %v", r)})
+			last = t.failed(panicked(r))
 		}
 	}()
-	err := take(ctx)
+	err = take(ctx)
 	switch {
 	case err == nil, errors.Is(err, errTurnOver), errors.Is(err, engine.ErrOver), errors.Is(err, engine.ErrLeft):
 		return nil
 	case ctx.Err() != nil:
 		return t.stopped(ctx)
 	}
+	if s, ok := errors.AsType[*storageError](err); ok {
+		t.port.Leave(s.error) // no fault of the agent's
+		return nil
+	}
 	return t.failed(err)
 }
+
+// panicked is the error of a backend or tool that fell over.
+func panicked(r any) error {
+	return &backend.Error{Kind: backend.Broken, Message: fmt.Sprintf("panic: %v", r)}
+}
+
+// storageError is a failure of the log itself.
+type storageError struct{ error }
+
+func (e *storageError) Unwrap() error { return e.error }
 
 // text resolves content to what it says.
 func (c *Crew) text(ctx context.Context, v event.Content) (string, error) {
@@ -108,7 +137,7 @@ func (c *Crew) text(ctx context.Context, v event.Content) (string, error) {
 	}
 	p, err := c.Blobs.Blob(ctx, v.Blob)
 	if err != nil {
-		return "", fmt.Errorf("read a text: %w", err)
+		return "", &storageError{fmt.Errorf("read a text: %w", err)}
 	}
 	return string(p), nil
 }
@@ -120,7 +149,7 @@ func (c *Crew) content(ctx context.Context, s string) (event.Content, error) {
 	}
 	h, err := c.Blobs.PutBlob(ctx, []byte(s))
 	if err != nil {
-		return event.Content{}, fmt.Errorf("keep a text: %w", err)
+		return event.Content{}, &storageError{fmt.Errorf("keep a text: %w", err)}
 	}
 	return event.Content{Blob: h, Size: len(s)}, nil
 }

@@ -56,8 +56,8 @@ func fingerprint(s string) event.Hash {
 func (t *turn) likeness(s string) float64 {
 	words := wordSet(s)
 	var most float64
-	for _, k := range t.known {
-		most = max(most, jaccard(words, wordSet(k)))
+	for _, a := range t.shown {
+		most = max(most, jaccard(words, wordSet(a.Text)))
 	}
 	return most
 }

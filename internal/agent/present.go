@@ -17,11 +17,11 @@ func (t *turn) present(ctx context.Context, p coord.Present) error {
 		return err
 	}
 	in.Presenting, in.Synthesis = true, p.Strategy == event.Synthesize
-	in.Execute, in.Write, in.Unknown = p.Execute, p.Write, unknown(p.Unknown)
+	in.Planning, in.Execute, in.Write, in.Unknown = p.Planning, p.Execute, p.Write, unknown(p.Unknown)
 	for _, v := range p.Votes {
 		in.Votes = append(in.Votes, prompt.Vote{Voter: string(v.Voter), For: string(v.For), Reason: v.Reason})
 	}
-	t.open(in, bound(t.agent.Tools, false, false))
+	t.open(in, bound(t.agent.Tools, p.Planning, false))
 	for {
 		if err := t.hear(ctx); err != nil {
 			return err

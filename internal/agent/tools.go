@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -50,8 +51,9 @@ func (t *turn) runTool(ctx context.Context, c event.ToolCall) (tool.Result, erro
 	if !ok {
 		return tool.Result{Error: true, Text: fmt.Sprintf("There is no tool %q here. %s", c.Name, t.offered())}, nil
 	}
-	if !json.Valid(c.Input) {
-		return tool.Result{Error: true, Text: "The input of the call is not valid JSON."}, nil
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(c.Input, &object); err != nil || object == nil {
+		return tool.Result{Error: true, Text: "The input of the call is not a JSON object."}, nil
 	}
 	return x.Run(ctx, c.Input)
 }
@@ -67,42 +69,74 @@ func (t *turn) offered() string {
 	return "Offered are: " + strings.Join(names, ", ") + "."
 }
 
-// host is the turn as a backend that runs its own loop sees it.
-type host struct{ t *turn }
+// host is the turn as a backend that runs its own loop sees it, for as long as
+// the backend speaks.
+type host struct {
+	t    *turn
+	gone bool // guarded by the turn's mutex
+}
 
-// Call carries out a tool call, or puts an outcome forward.
-func (h host) Call(ctx context.Context, c event.ToolCall) backend.ToolResult {
+// leave waits for a call that is being carried out and takes no more.
+func (h *host) leave() {
+	h.t.mu.Lock()
+	defer h.t.mu.Unlock()
+	h.gone = true
+}
+
+// Call carries out a tool call, or puts an outcome forward. A failure of ours is
+// told to the backend so that it finishes, and ends the turn when it has.
+func (h *host) Call(ctx context.Context, c event.ToolCall) (res backend.ToolResult) {
 	t := h.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	res := backend.ToolResult{Call: c.ID, Name: c.Name, Error: true}
-	if t.closed {
-		res.Text, res.End = "The turn is over.", true
-		return res
+	if h.gone || t.closed || t.trouble != nil {
+		return backend.ToolResult{Call: c.ID, Name: c.Name, Text: "The turn is over.", Error: true, End: true}
 	}
-	if event.IsOutcome(c.Name) && t.offers(c.Name) {
-		why, over, err := t.propose(ctx, event.Fact{}, []event.ToolCall{c})
-		switch {
-		case err != nil:
-			res.Text, res.End = err.Error(), true
-		case over:
-			t.closed = true
-			res.Text, res.Error, res.End = "Taken. "+why, false, true
-		default:
-			res.Text = why
+	// The goroutine is the backend's: a fault in a tool must not be its end.
+	defer func() {
+		if r := recover(); r != nil {
+			t.trouble = panicked(r)
 		}
-		return res
+		if t.trouble != nil {
+			res = backend.ToolResult{Call: c.ID, Name: c.Name, Text: t.trouble.Error(), Error: true, End: true}
+		}
+	}()
+	if event.IsOutcome(c.Name) && t.offers(c.Name) {
+		res, t.trouble = t.conclude(ctx, c)
+	} else {
+		res, t.trouble = t.serve(ctx, c)
 	}
-	if _, err := t.port.Submit(ctx, t.fact("tool-call", event.ToolCalled{Turn: t.turn, Tool: c})); err != nil {
-		res.Text, res.End = err.Error(), true
-		return res
-	}
-	r, err := t.use(ctx, c)
+	return res
+}
+
+// conclude puts forward the outcome of a backend's own loop.
+func (t *turn) conclude(ctx context.Context, c event.ToolCall) (backend.ToolResult, error) {
+	why, over, err := t.propose(ctx, event.Fact{}, []event.ToolCall{c})
 	if err != nil {
-		res.Text, res.End = err.Error(), true
-		return res
+		return backend.ToolResult{}, err
 	}
-	return r
+	t.closed = over
+	return backend.ToolResult{Call: c.ID, Name: c.Name, Text: cmp.Or(why, "Taken."), Error: why != "", End: over}, nil
+}
+
+// serve runs a tool for a backend's own loop. News comes with the result: there
+// is no other moment at which the agent could hear of it.
+func (t *turn) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult, error) {
+	if _, err := t.port.Submit(ctx, t.fact("tool-call", event.ToolCalled{Turn: t.turn, Tool: c})); err != nil {
+		return backend.ToolResult{}, err
+	}
+	res, err := t.use(ctx, c)
+	if err != nil {
+		return backend.ToolResult{}, err
+	}
+	news, err := t.heard(ctx)
+	if err != nil {
+		return backend.ToolResult{}, err
+	}
+	if news != "" {
+		res.Text += "\n\n" + news
+	}
+	return res, nil
 }
 
 func (t *turn) offers(name string) bool {
@@ -129,12 +163,23 @@ func outcomeTools(in prompt.In) []backend.ToolSpec {
 	return out
 }
 
+// widen lets the agent vote for those whose answers reached it in mid-turn.
+func (t *turn) widen() {
+	t.in.Tools = slices.Clone(t.in.Tools) // earlier calls were sent the old one
+	for i := range t.in.Tools {
+		if t.in.Tools[i].Name == event.ToolVote {
+			t.in.Tools[i].Schema = voteSchema(t.shown)
+		}
+	}
+}
+
 func voteSchema(answers []prompt.Answer) json.RawMessage {
 	var labels []string
 	for _, a := range answers {
 		labels = append(labels, a.Label)
 	}
 	slices.Sort(labels)
+	labels = slices.Compact(labels)
 	label := map[string]any{"type": "string", "enum": labels}
 	s, err := json.Marshal(map[string]any{
 		"type": "object",

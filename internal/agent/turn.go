@@ -34,15 +34,19 @@ type turn struct {
 
 	in    backend.Input
 	tools map[string]tool.Tool
-	known []string // texts of answers the agent knows, for likeness
+	shown []prompt.Answer // every answer the agent has been shown
 
 	calls   int
 	granted string // reservation of the call in progress
+	begun   bool   // something of the call in progress has come
 	partial string // said so far in the call in progress
 
-	mu     sync.Mutex // serialises what a backend's own loop calls
-	facts  int
-	closed bool // an outcome was accepted, or the run wants no more
+	// mu serialises what a backend's own loop calls. While the backend speaks it
+	// guards everything here but calls, begun and partial.
+	mu      sync.Mutex
+	facts   int
+	closed  bool  // an outcome was accepted, or the run wants no more
+	trouble error // what failed on our side of a backend's own loop
 }
 
 // fact makes the turn's next fact.
@@ -57,15 +61,29 @@ func (t *turn) failed(err error) []event.Fact {
 	kind := backend.KindOf(err)
 	f := event.Failed{
 		Turn: t.turn, Code: string(kind), Message: err.Error(), Final: kind.Final(),
-		Request: t.granted, Partial: event.Inline(clip(t.partial, event.InlineMax)),
+		Partial: event.Inline(clip(t.partial, event.InlineMax)),
+	}
+	if !t.begun && turnedAway(kind) {
+		f.Request = t.granted
 	}
 	return []event.Fact{t.fact("failed", f)}
+}
+
+// turnedAway reports whether a failure says that the model never began. Such a
+// call cost nothing, and its reservation is settled so; of any other nobody
+// knows the cost, and what it holds when its turn ends counts as spent.
+func turnedAway(k backend.ErrorKind) bool {
+	switch k {
+	case backend.Auth, backend.Invalid, backend.RateLimited, backend.Overloaded, backend.Unreachable:
+		return true
+	}
+	return false
 }
 
 func (t *turn) stopped(ctx context.Context) []event.Fact {
 	f := event.Failed{
 		Turn: t.turn, Code: "stopped", Message: context.Cause(ctx).Error(),
-		Request: t.granted, Partial: event.Inline(clip(t.partial, event.InlineMax)),
+		Partial: event.Inline(clip(t.partial, event.InlineMax)),
 	}
 	return []event.Fact{t.fact("failed", f)}
 }
@@ -77,8 +95,13 @@ func (t *turn) speak(ctx context.Context) (backend.Reply, event.Fact, error) {
 		return backend.Reply{}, event.Fact{}, err
 	}
 	t.calls++
-	t.partial = ""
-	reply, err := backend.Collect(t.agent.Backend.Turn(ctx, t.in, host{t}), t.show)
+	t.begun, t.partial = false, ""
+	h := &host{t: t}
+	reply, err := backend.Collect(t.agent.Backend.Turn(ctx, t.in, h), t.show)
+	h.leave()
+	if t.trouble != nil {
+		err = t.trouble
+	}
 	if err != nil {
 		return reply, event.Fact{}, err
 	}
@@ -107,6 +130,7 @@ func (t *turn) speak(ctx context.Context) (backend.Reply, event.Fact, error) {
 
 // show passes deltas on to whoever watches.
 func (t *turn) show(d backend.Delta) {
+	t.begun = true
 	t.partial += d.Text
 	out := live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: d.Text}
 	switch {
@@ -171,9 +195,18 @@ func estimate(b backend.Backend, in backend.Input) event.Amount {
 	return event.Amount{Tokens: int64(n/3 + out)}
 }
 
-// hear takes in what the turn was told, before the next call. What the agent
-// then knows is durable before it speaks again.
+// hear takes in what the turn was told, before the next call.
 func (t *turn) hear(ctx context.Context) error {
+	text, err := t.heard(ctx)
+	if text != "" {
+		t.say(text)
+	}
+	return err
+}
+
+// heard is what the turn was told meanwhile, in the words for the agent. What it
+// then knows is durable before it hears of it.
+func (t *turn) heard(ctx context.Context) (string, error) {
 	var facts []event.Fact
 	var texts []string
 	for _, n := range t.port.Notes() {
@@ -184,21 +217,21 @@ func (t *turn) hear(ctx context.Context) error {
 		case coord.NoteNews:
 			answers, err := t.crew.answers(ctx, n.Answers)
 			if err != nil {
-				return err
+				return "", err
 			}
-			for _, a := range answers {
-				t.known = append(t.known, a.Text)
-			}
+			t.shown = append(t.shown, answers...)
+			t.widen()
 			texts = append(texts, prompt.News(t.fence, answers))
 		}
 		facts = append(facts, t.fact("told", event.Told{Turn: t.turn, Note: n.Kind, Seen: n.Seen}))
 	}
 	if len(facts) == 0 {
-		return nil
+		return "", nil
 	}
-	t.say(strings.Join(texts, "\n\n"))
-	_, err := t.port.Submit(ctx, facts...)
-	return err
+	if _, err := t.port.Submit(ctx, facts...); err != nil {
+		return "", err
+	}
+	return strings.Join(texts, "\n\n"), nil
 }
 
 // say adds a user message, to the last one if that is the user's.

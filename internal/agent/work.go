@@ -153,9 +153,7 @@ func (t *turn) brief(ctx context.Context, shown []coord.Shown) (prompt.In, error
 	if err != nil {
 		return prompt.In{}, err
 	}
-	for _, a := range answers {
-		t.known = append(t.known, a.Text)
-	}
+	t.shown = answers
 	return prompt.In{
 		Task: task, Context: background, Answers: answers, Alone: len(t.crew.Agents) == 1,
 		Extra: t.agent.Seat.Prompt, Fence: t.fence,
