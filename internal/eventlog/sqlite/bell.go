@@ -17,8 +17,9 @@ const pollEvery = 250 * time.Millisecond
 // while somebody follows. When nobody does there is neither a watch nor a
 // goroutine.
 type bell struct {
-	file *os.File
-	wake func()
+	file     *os.File
+	wake     func()
+	pollOnly bool // set by tests alone
 
 	mu   sync.Mutex
 	ears int
@@ -49,19 +50,29 @@ func (b *bell) listen() (leave func()) {
 	defer b.mu.Unlock()
 	if b.ears++; b.ears == 1 {
 		b.stop, b.gone = make(chan struct{}), make(chan struct{})
-		w, err := fsnotify.NewWatcher()
-		if err == nil {
-			if err = w.Add(b.file.Name()); err != nil {
-				w.Close()
-			}
-		}
-		if err == nil {
+		if w := b.watcher(); w != nil {
 			go b.watch(w, b.stop, b.gone)
 		} else {
 			go b.poll(b.stop, b.gone)
 		}
 	}
 	return b.leave
+}
+
+// watcher returns nil if the file cannot be watched.
+func (b *bell) watcher() *fsnotify.Watcher {
+	if b.pollOnly {
+		return nil
+	}
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil
+	}
+	if err := w.Add(b.file.Name()); err != nil {
+		w.Close()
+		return nil
+	}
+	return w
 }
 
 func (b *bell) leave() {

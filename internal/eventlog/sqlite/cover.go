@@ -17,7 +17,7 @@ const coverEvery = 4096
 // has a transaction of its own, which nobody waits for. If it fails nothing is
 // lost, and it is tried again after the next commit.
 func (w *writer) cover() {
-	if w.k == nil || w.k.pos < w.k.covered+coverEvery {
+	if w.k == nil || w.k.pos < w.k.covered+w.coverEvery {
 		return
 	}
 	err := w.begin()

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"database/sql/driver"
 	"fmt"
+	"maps"
 
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
@@ -56,8 +57,10 @@ func (w *writer) learn() error {
 		w.k = k
 	}
 	k.version, k.covered, k.sent = v, uint64(covered), uint64(sent)
+	k.pos = max(k.pos, k.covered)
 	for _, s := range k.flows {
 		s.loaded, s.indexed = false, false
+		maps.DeleteFunc(s.tail, func(_ string, pos uint64) bool { return pos <= k.covered })
 	}
 	w.log.hub.All()
 	return w.c.query(func(row []driver.Value) error {

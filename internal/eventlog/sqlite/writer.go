@@ -28,8 +28,9 @@ type writer struct {
 	wake    chan struct{} // capacity 1: something waits, or closed
 
 	// Owned by the goroutine.
-	k    *knowledge // nil if nothing is known
-	rows []any      // of events the transaction will insert
+	k          *knowledge // nil if nothing is known
+	rows       []any      // of events the transaction will insert
+	coverEvery uint64     // changed by tests alone
 }
 
 // A request is something to be done in a transaction.
@@ -60,7 +61,7 @@ type refusal struct{ error }
 func (r refusal) Unwrap() error { return r.error }
 
 func newWriter(l *Log, c *conn) *writer {
-	w := &writer{log: l, c: c, gone: make(chan struct{}), wake: make(chan struct{}, 1)}
+	w := &writer{log: l, c: c, gone: make(chan struct{}), wake: make(chan struct{}, 1), coverEvery: coverEvery}
 	go w.run()
 	return w
 }

@@ -1,0 +1,8 @@
+package sqlite
+
+// CoverEvery sets how many events wait before they are put into blocks. It is
+// called before the log is used.
+func (l *Log) CoverEvery(n uint64) { l.w.coverEvery = n }
+
+// PollOnly has followers poll, as where files cannot be watched.
+func (l *Log) PollOnly() { l.bell.pollOnly = true }
