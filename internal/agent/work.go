@@ -20,6 +20,9 @@ func (t *turn) work(ctx context.Context, w coord.Work) error {
 	in.MayAnswer, in.MayVote, in.Closing = w.MayAnswer, w.MayVote, w.Closing
 	in.Planning, in.Write, in.Unknown = w.Planning, w.Write, unknown(w.Unknown)
 	t.open(in, bound(t.agent.Tools, w.Planning, w.Closing))
+	if w.Hurry && !w.Closing {
+		t.say(prompt.WrapUp) // it was told before this take began
+	}
 	t.in.Tools = append(t.in.Tools, outcomeTools(in)...)
 	for {
 		if err := t.hear(ctx); err != nil {

@@ -227,7 +227,7 @@ func (r *Run) refuse(m *member, b event.Refused) []flow.Command {
 	case event.Presented:
 		r.disappoint(m, p.Turn, b)
 	case event.Requested:
-		if b.Code == codeBudget && r.s.OverSpent == "" {
+		if b.Code == codeBudget && p.Child == "" && r.s.OverSpent == "" {
 			r.s.OverSpent = b.Why
 		}
 		if b.Over && m.current(p.Turn) {

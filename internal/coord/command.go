@@ -23,6 +23,8 @@ type Work struct {
 	Write bool
 	// Closing: bind no tools but the outcome.
 	Closing bool
+	// Hurry: the time of the round or of the run is nearly over.
+	Hurry bool
 	// Metered: request an amount before every model call.
 	Metered bool
 	// Calls is how many model calls are left in the round.
@@ -99,6 +101,7 @@ func (r *Run) work(m *member) Work {
 		Answers:   r.shown(t.Seen, m.ID, m.ID),
 		MayAnswer: t.MayAnswer, MayVote: t.MayVote, Closing: t.Closing,
 		Planning: ru.Planning,
+		Hurry:    m.Round.Warned || r.s.RunWarned,
 		Write:    ru.Single && ru.Quick && !ru.Planning && r.s.Started.Spec.Writable(),
 		Metered:  ru.Budget.Limited(),
 		Calls:    ru.MaxCalls - m.Round.Calls,

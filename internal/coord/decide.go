@@ -106,7 +106,9 @@ func (r *Run) causeToEnd() (event.StoppedBy, string) {
 	case r.s.OverSpent != "":
 		return event.StoppedByBudget, r.s.OverSpent
 	case len(r.live()) == 0 && r.s.Chosen == nil:
-		return event.StoppedByFailure, r.losses()
+		return event.StoppedByFailure, "no agent is left: " + r.losses()
+	case r.planStranded():
+		return event.StoppedByFailure, "nobody could carry out the plan: " + r.losses()
 	}
 	return "", ""
 }
@@ -145,10 +147,16 @@ func (r *Run) wanted(m *member) bool {
 		return len(m.Answers) == 0 && r.canAnswerMore(m)
 	case m.Round.Open:
 		return true
-	case r.parked(m) || r.fresh(m):
+	case r.parked(m) || r.fresh(m) || r.spent(m):
 		return false
 	}
 	return true
+}
+
+// spent reports whether a single agent has given all the answers it may: there
+// is nothing left to refine and nobody else to vote for.
+func (r *Run) spent(m *member) bool {
+	return r.rules().Single && len(m.Answers) > 0 && !r.canAnswerMore(m)
 }
 
 // fresh reports whether m's vote counts as it stands: it has seen the newest
@@ -168,7 +176,7 @@ func (r *Run) parked(m *member) bool {
 	if (ru.DeferVoting || ru.DisableInjection) && !r.allAnswered() {
 		return true
 	}
-	return r.tooFarAhead(m) && r.canAnswerMore(m)
+	return r.tooFarAhead(m) && r.invited(m)
 }
 
 // allAnswered reports whether every agent that still can has answered.
@@ -189,12 +197,16 @@ func (r *Run) globalLimit() bool {
 	return n > 0 && r.s.Answers >= n
 }
 
-// canAnswerMore leaves fairness aside.
+// canAnswerMore reports whether the limits leave room for an answer of m's.
 func (r *Run) canAnswerMore(m *member) bool {
-	if r.s.RunWarned && len(m.Answers) > 0 {
-		return false
-	}
 	return len(m.Answers) < r.rules().MaxAnswers && !r.globalLimit()
+}
+
+// invited reports whether a turn that begins now may bring an answer of m's,
+// fairness aside. Once the run's end is near, whoever has an answer is asked for
+// a vote; what is already being written is still taken.
+func (r *Run) invited(m *member) bool {
+	return r.canAnswerMore(m) && !(r.s.RunWarned && len(m.Answers) > 0)
 }
 
 // tooFarAhead reports whether one more answer would put m further ahead of the
@@ -206,7 +218,7 @@ func (r *Run) tooFarAhead(m *member) bool {
 		return false
 	}
 	for _, o := range r.live() {
-		if o != m && !r.fresh(o) && r.canAnswerMore(o) && len(m.Answers)+1-len(o.Answers) > lead {
+		if o != m && !r.fresh(o) && r.invited(o) && len(m.Answers)+1-len(o.Answers) > lead {
 			return true
 		}
 	}
@@ -223,7 +235,7 @@ func (r *Run) assignment(m *member) event.Fact {
 	return event.Fact{ID: "assigned/" + string(m.ID) + "/" + t.String(), Agent: m.ID, Body: event.Assigned{
 		Turn:      t,
 		Seen:      seen,
-		MayAnswer: r.canAnswerMore(m) && !r.tooFarAhead(m),
+		MayAnswer: r.invited(m) && !r.tooFarAhead(m),
 		MayVote:   r.mayVote(seen),
 		Closing:   m.Round.Open && r.roundTime(m).cut(r.s.Clock.Rung.Active),
 	}}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"conclave/internal/coord/vote"
 	"conclave/internal/event"
@@ -147,6 +148,12 @@ func (r *Run) strategy() event.Strategy {
 	return event.WinnerPresent
 }
 
+// planStranded reports whether a plan was to be carried out and nobody is left
+// who could.
+func (r *Run) planStranded() bool {
+	return r.rules().Execute && r.s.Chosen != nil && r.s.Final == nil && r.presenter() == nil
+}
+
 // presenter is whoever's answer it is, or the next by the tally that can.
 func (r *Run) presenter() *member {
 	for _, id := range append([]event.AgentID{r.drafted().ID}, r.s.Chosen.Order...) {
@@ -198,20 +205,19 @@ func (r *Run) stoppedBy() event.StoppedBy {
 	switch {
 	case r.s.Ending != nil:
 		return r.s.Ending.By
-	case r.rules().SkipVoting:
+	case r.rules().SkipVoting, len(r.ballots()) == 0:
 		return event.StoppedByAnswerLimit
 	}
 	return event.StoppedByVotes
 }
 
+// losses names the agents that are lost, and why.
 func (r *Run) losses() string {
-	out := "no agent is left"
-	for i, m := range r.s.Members {
-		sep := ": "
-		if i > 0 {
-			sep = "; "
+	var out []string
+	for _, m := range r.s.Members {
+		if m.Lost != nil {
+			out = append(out, fmt.Sprintf("%s (%s) %s", m.Label, m.ID, m.Lost.Message))
 		}
-		out += fmt.Sprintf("%s%s (%s) %s", sep, m.Label, m.ID, m.Lost.Message)
 	}
-	return out
+	return strings.Join(out, "; ")
 }

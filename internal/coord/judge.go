@@ -193,7 +193,8 @@ func (r *Run) judgeRequest(f event.Fact, p event.Requested) (event.Fact, *verdic
 	case r.s.Ending != nil:
 		return event.Fact{}, &verdict{codeOver, "The run is ending; no more calls are made.", true}
 	case !r.s.Ledger.Fits(p.Amount):
-		return event.Fact{}, &verdict{codeBudget, r.overspend(p.Amount), true}
+		// A child that cannot be paid for is not launched; its parent goes on.
+		return event.Fact{}, &verdict{codeBudget, r.overspend(p.Amount), p.Child == ""}
 	}
 	return event.Fact{ID: "granted/" + f.ID, Agent: f.Agent, Body: event.Granted{Request: f.ID}}, nil
 }

@@ -149,6 +149,14 @@ func (o *oracle) fresh(v event.Voted) bool {
 	return true
 }
 
+// limit is how many answers a single agent may give.
+func (o *oracle) limit() int {
+	if n := o.rules().MaxAnswersGlobal; n > 0 {
+		return min(n, o.rules().MaxAnswers)
+	}
+	return o.rules().MaxAnswers
+}
+
 // chosen: the count is that of the fresh votes, and the run did not end before
 // every agent had one or was gone.
 func (o *oracle) chosen(b event.Chosen) error {
@@ -162,6 +170,7 @@ func (o *oracle) chosen(b event.Chosen) error {
 		switch {
 		case voted && o.fresh(v):
 			fresh = append(fresh, ballot)
+		case o.rules().Single && o.revisions[s.Agent] == o.limit(): // nothing left to refine
 		case !o.ending && !o.lost[s.Agent] && !o.rules().SkipVoting:
 			return fmt.Errorf("chosen though %s has no vote that counts", s.Agent)
 		}
