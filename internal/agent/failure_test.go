@@ -167,20 +167,23 @@ func TestEveryCallIsAskedFor(t *testing.T) {
 }
 
 // A request that is refused ends the turn without a call, and the run with what
-// there is.
+// there is once what was already paid for has come.
 func TestRefusedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := answers("All there is.")
-		all.input = 3_000
-		sp := plays(all)
-		events := agenttest.New(metered(6_000), "Say it.", actor("a", sp)).Play(t, mem.New())
-		if n := len(sp.inputs()); n != 1 {
-			t.Errorf("the model was called %d times", n)
+		first := answers("All there is.")
+		first.input = 3_000
+		a, b := plays(first), plays(answers("Paid for.").in(time.Minute))
+		events := agenttest.New(metered(11_000), "Say it.", actor("a", a), actor("b", b)).Play(t, mem.New())
+		if len(a.inputs()) != 1 || len(b.inputs()) != 1 {
+			t.Errorf("the models were called %d and %d times", len(a.inputs()), len(b.inputs()))
 		}
 		if got := refusals(events, "a"); got != "budget" {
 			t.Errorf("refused: %q", got)
 		}
-		if f := agenttest.Finished(t, events); f.StoppedBy != event.StoppedByBudget || f.Answer.Text != "All there is." {
+		if failed := agenttest.Bodies[event.Failed](events, "a"); len(failed) > 0 {
+			t.Errorf("a turn that is not wanted any more is no failure: %+v", failed)
+		}
+		if f := agenttest.Finished(t, events); f.StoppedBy != event.StoppedByBudget || f.Answer.Text != "Paid for." {
 			t.Errorf("ended as %+v", f)
 		}
 	})

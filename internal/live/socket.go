@@ -2,6 +2,7 @@ package live
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,6 +117,12 @@ const maxLine = 1 << 20
 // nobody to listen to or that what came made no sense.
 func Dial(ctx context.Context, addr string, f func(Delta) bool) error {
 	c, err := (&net.Dialer{}).DialContext(ctx, "unix", addr)
+	if ctx.Err() != nil {
+		if err == nil {
+			_ = c.Close()
+		}
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("listen to the driver: %w", err)
 	}
@@ -123,6 +130,7 @@ func Dial(ctx context.Context, addr string, f func(Delta) bool) error {
 	defer c.Close()
 	sc := bufio.NewScanner(c)
 	sc.Buffer(nil, maxLine)
+	sc.Split(wholeLines)
 	for sc.Scan() {
 		var d Delta
 		if err := json.Unmarshal(sc.Bytes(), &d); err != nil {
@@ -132,5 +140,17 @@ func Dial(ctx context.Context, addr string, f func(Delta) bool) error {
 			return nil
 		}
 	}
+	if errors.Is(sc.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("listen to the driver: %w", sc.Err())
+	}
 	return nil
+}
+
+// wholeLines is a bufio.SplitFunc that leaves out a last line without an end:
+// its writer went away in the middle of it.
+func wholeLines(data []byte, _ bool) (advance int, token []byte, err error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	return 0, nil, nil
 }
