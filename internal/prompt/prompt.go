@@ -59,7 +59,9 @@ var sections = []struct {
 	file string
 	when func(In) bool
 }{
-	{"identity.md", always},
+	{"identity.md", func(in In) bool { return !in.Alone }},
+	{"alone.md", func(in In) bool { return in.Alone }},
+	{"material.md", always},
 	{"answer.md", func(in In) bool { return !in.Presenting && in.MayAnswer && !in.MayVote }},
 	{"choose.md", func(in In) bool { return !in.Presenting && in.MayAnswer && in.MayVote && !in.Alone }},
 	{"refine.md", func(in In) bool { return !in.Presenting && in.MayAnswer && in.MayVote && in.Alone }},
