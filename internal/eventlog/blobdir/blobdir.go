@@ -83,6 +83,15 @@ func (d Dir) Get(h event.Hash) ([]byte, error) {
 	return p, nil
 }
 
+// Has reports whether the blob is there.
+func (d Dir) Has(h event.Hash) bool {
+	if !valid(h) {
+		return false
+	}
+	_, err := os.Stat(d.path(h))
+	return err == nil
+}
+
 // Check reads every blob and reports those whose content is not what their name
 // says.
 func (d Dir) Check(ctx context.Context, report func(path, what string)) error {
