@@ -59,6 +59,9 @@ type Driver struct {
 	Decider func() flow.Decider // makes a fresh one
 	Doer    Doer
 	Hub     *live.Hub // may be nil
+	// Observe, if set, is given every event of this driver once it is durable,
+	// in order and before anything acts on it. It runs in the loop: be brief.
+	Observe func([]event.Event)
 
 	// Of the loop alone:
 	d     flow.Decider

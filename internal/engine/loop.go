@@ -136,6 +136,9 @@ func (d *Driver) advance(ctx context.Context, facts ...event.Fact) ([]event.Even
 		return nil, nil, fmt.Errorf("record %s: %w", d.Lease.Flow(), err)
 	}
 	d.last = last
+	if d.Observe != nil {
+		d.Observe(events)
+	}
 	d.checkpoint(ctx)
 	return events, do, nil
 }

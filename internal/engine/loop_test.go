@@ -74,7 +74,8 @@ func TestOneTransactionPerBatch(t *testing.T) {
 	})
 }
 
-// Nothing begins before the commit that asked for it has returned.
+// Nothing begins before the commit that asked for it has returned and whoever
+// observes the flow has been told.
 func TestDurableBeforeActing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newSpy()
@@ -100,10 +101,16 @@ func TestDurableBeforeActing(t *testing.T) {
 				d.over = true
 			}
 		}
-		if err := drive(t, log, rule, doer{"A": begins("A"), "B": begins("B")}).Start(t.Context(), note("first", "first")); err != nil {
+		d := drive(t, log, rule, doer{"A": begins("A"), "B": begins("B")})
+		d.Observe = func(events []event.Event) { log.tell("observe %d", len(events)) }
+		if err := d.Start(t.Context(), note("first", "first")); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"commit [first]", "begin A", "commit [after-A decided]", "begin B", "commit [after-B]"}
+		want := []string{
+			"commit [first]", "observe 1", "begin A",
+			"commit [after-A decided]", "observe 2", "begin B",
+			"commit [after-B]", "observe 1",
+		}
 		if diff := cmp.Diff(want, log.told()); diff != "" {
 			t.Error(diff)
 		}

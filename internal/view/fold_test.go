@@ -22,6 +22,7 @@ func TestLaws(t *testing.T) {
 	t.Run("Cost", laws[view.Cost])
 	t.Run("Result", laws[view.Result])
 	t.Run("Turns", laws[view.Turns])
+	t.Run("Snapshot", laws[view.Snapshot])
 }
 
 func laws[T fold[T]](t *testing.T) {
