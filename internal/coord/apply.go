@@ -334,10 +334,10 @@ func (r *Run) end(b event.Ending) []flow.Command {
 
 func merge(a, b event.Seen) event.Seen {
 	out := event.Seen{}
-	for k, v := range a {
+	for k, v := range a { // order does not matter: it is a copy
 		out[k] = v
 	}
-	for k, v := range b {
+	for k, v := range b { // order does not matter: each agent for itself
 		out[k] = max(out[k], v)
 	}
 	return out

@@ -2,6 +2,8 @@ package coord
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"conclave/internal/event"
 	"conclave/internal/flow"
@@ -212,7 +214,8 @@ func (c *checker) vote(seq uint64, s *seat, b event.Voted) {
 }
 
 func (c *checker) seen(seq uint64, seen event.Seen) {
-	for a, n := range seen {
+	for _, a := range slices.Sorted(maps.Keys(seen)) {
+		n := seen[a]
 		if s := c.seats[a]; s == nil || n > s.revision || n < 1 {
 			c.report(seq, "has seen revision %d of %q, which does not exist", n, a)
 		}
@@ -227,8 +230,8 @@ func (c *checker) choose(seq uint64, b event.Chosen) {
 	if s := c.seats[b.Winner]; s == nil || s.revision == 0 {
 		c.report(seq, "the winner %q has no answer", b.Winner)
 	}
-	for a, s := range c.seats {
-		if s.turn != nil {
+	for _, a := range slices.Sorted(maps.Keys(c.seats)) {
+		if c.seats[a].turn != nil {
 			c.report(seq, "chosen while %s is at work", a)
 		}
 	}
@@ -236,8 +239,8 @@ func (c *checker) choose(seq uint64, b event.Chosen) {
 
 func (c *checker) finish(seq uint64, b event.Finished) {
 	c.ended = seq
-	for a, s := range c.seats {
-		if s.turn != nil && b.Presenter != a {
+	for _, a := range slices.Sorted(maps.Keys(c.seats)) {
+		if c.seats[a].turn != nil && b.Presenter != a {
 			c.report(seq, "ends while %s is at work", a)
 		}
 	}

@@ -1,0 +1,155 @@
+package arch
+
+import (
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers says what each package may import of ours, from the bottom up: packages
+// come after what they may import. A name that ends in /* stands for every
+// package one level below that no earlier row names.
+var layers = []struct {
+	pkgs string // space-separated
+	may  string
+}{
+	// Pure: values in, values out.
+	{"event", ""},
+	{"prompt", ""},
+	{"flow budget view", "event"},
+	{"coord/vote", "event"},
+	{"coord", "event flow budget coord/vote"},
+	{"coord/coordtest", "event flow coord"},
+
+	// Seams, each with its suite.
+	{"eventlog backend tool", "event"},
+	{"eventlog/eventlogtest", "event eventlog"},
+	{"backend/backendtest", "event backend"},
+
+	// Engines know their seam and nothing of one another.
+	{"eventlog/internal/*", "event eventlog"},
+	{"eventlog/blobdir", "event eventlog"},
+	{"eventlog/*", "event eventlog eventlog/internal/* eventlog/blobdir"},
+	{"backend/*", "event backend"},
+	{"backend/script/demo", "backend/script"},
+	{"tool/*", "event tool"},
+
+	// Shell.
+	{"live", "event"},
+	{"engine", "event flow eventlog live"},
+	{"agent", "event flow eventlog live backend tool coord prompt engine"},
+	{"agent/agenttest", "event flow eventlog backend backend/script tool coord engine agent"},
+
+	// Surfaces, what lies between them and the program, and the program.
+	{"config", "event"},
+	{"control", "event live view"},
+	{"cli", "event live view config control"},
+	{"app", "everything"},
+	{"bench", "everything"},
+	{"cmd/conclave", "app cli"},
+	{"arch", ""},
+}
+
+// matches reports whether a package is meant by a name of the table.
+func matches(name, pkg string) bool {
+	if dir, ok := strings.CutSuffix(name, "/*"); ok {
+		return path.Dir(pkg) == dir
+	}
+	return name == pkg || name == "everything"
+}
+
+func anyMatches(names, pkg string) bool {
+	return slices.ContainsFunc(strings.Fields(names), func(n string) bool { return matches(n, pkg) })
+}
+
+// downward is the direction of every import outside tests.
+func downward(all []*file) []problem {
+	var out []problem
+	missing := map[string]bool{}
+	for _, f := range goFiles(all) {
+		if strings.HasSuffix(f.path, "_test.go") {
+			continue
+		}
+		i := slices.IndexFunc(layers, func(l struct{ pkgs, may string }) bool { return anyMatches(l.pkgs, f.pkg()) })
+		if i < 0 {
+			if !missing[f.pkg()] {
+				out = append(out, f.problem(token.NoPos, "package %s has no place in the table of layers; add it in internal/arch/layers_test.go, with as few arrows as it can live with", f.pkg()))
+			}
+			missing[f.pkg()] = true
+			continue
+		}
+		for name, pos := range f.imports() {
+			if pkg, our := ours(name); our && !anyMatches(layers[i].may, pkg) {
+				out = append(out, f.problem(pos, "%s must not import %s; put what both need below them, or hand it in where app puts the program together", f.pkg(), pkg))
+			}
+		}
+	}
+	return out
+}
+
+// crowned is that nobody imports app but the commands, tests included.
+func crowned(all []*file) []problem {
+	var out []problem
+	for _, f := range goFiles(all) {
+		if f.pkg() == "app" || f.pkg() == "bench" || strings.HasPrefix(f.pkg(), "cmd/") {
+			continue
+		}
+		if pos, ok := f.imports()[module+"internal/app"]; ok {
+			out = append(out, f.problem(pos, "only a command imports app; take the interface in control"))
+		}
+	}
+	return out
+}
+
+func TestEveryArrowPointsDownward(t *testing.T) { holds(t, downward) }
+func TestNobodyImportsApp(t *testing.T)         { holds(t, crowned) }
+
+func TestLayerRules(t *testing.T) {
+	src := func(imports ...string) string {
+		out := "package x\n"
+		for _, i := range imports {
+			out += "import _ \"" + i + "\"\n"
+		}
+		return out
+	}
+	const in = module + "internal/"
+	fails(t, downward, "", "internal/coord/a.go", src("fmt", "example.org/event", in+"event", in+"coord/vote"))
+	fails(t, downward, "event must not import flow", "internal/event/a.go", src(in+"flow"))
+	fails(t, downward, "coord must not import eventlog", "internal/coord/a.go", src(in+"eventlog"))
+	fails(t, downward, "eventlog/mem must not import eventlog/sqlite", "internal/eventlog/mem/a.go", src(in+"eventlog/sqlite"))
+	fails(t, downward, "", "internal/eventlog/mem/a.go", src(in+"eventlog/internal/wake"))
+	fails(t, downward, "engine must not import agent", "internal/engine/a.go", src(in+"agent"))
+	fails(t, downward, "", "internal/engine/a_test.go", src(in+"agent"))
+	fails(t, downward, "cli must not import engine", "internal/cli/a.go", src(in+"engine"))
+	fails(t, downward, "cli must not import eventlog/sqlite", "internal/cli/a.go", src(in+"eventlog/sqlite"))
+	fails(t, downward, "", "internal/app/a.go", src(in+"eventlog/sqlite", in+"cli"))
+	fails(t, downward, "has no place in the table", "internal/extra/a.go", src())
+	fails(t, downward, "cmd/conclave must not import coord", "cmd/conclave/a.go", src(in+"coord"))
+	fails(t, crowned, "", "cmd/conclave/a.go", src(in+"app"))
+	fails(t, crowned, "only a command imports app", "internal/cli/a_test.go", src(in+"app"))
+}
+
+// A row that names a package which is gone, or comes before what it may import,
+// is a row nobody can trust.
+func TestLayersAreInOrder(t *testing.T) {
+	all, err := tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	for _, l := range layers {
+		for _, name := range strings.Fields(l.may) {
+			if name != "everything" && !slices.ContainsFunc(seen, func(s string) bool { return s == name || matches(s, name) }) {
+				t.Errorf("%s may import %s, which is not below it", l.pkgs, name)
+			}
+		}
+		seen = append(seen, strings.Fields(l.pkgs)...)
+	}
+	for _, name := range seen {
+		if name != "tool/*" && !slices.ContainsFunc(goFiles(all), func(f *file) bool { return matches(name, f.pkg()) }) {
+			t.Errorf("%s is in the table and not in the tree", name)
+		}
+	}
+}
