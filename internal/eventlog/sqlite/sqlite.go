@@ -92,14 +92,26 @@ func makeFiles(dir string) error {
 	}
 	// An existing database must not be opened here: closing it again would drop
 	// the locks that other connections of this process have on it.
-	f, err := os.OpenFile(filepath.Join(dir, "conclave.db"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file := filepath.Join(dir, "conclave.db")
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		return checkSize(file)
 	}
 	if err != nil {
 		return err
 	}
 	return f.Close()
+}
+
+// checkSize refuses a file that is too small for a database, which SQLite may
+// take for an empty one.
+func checkSize(file string) error {
+	const header = 100
+	st, err := os.Stat(file)
+	if err == nil && st.Size() > 0 && st.Size() < header {
+		err = fmt.Errorf("%s is not a database: %w; move the file away to start anew", file, eventlog.ErrCorrupt)
+	}
+	return err
 }
 
 // busyTimeout is how long a process waits, in milliseconds, for the
