@@ -18,12 +18,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// loops is a backend that runs its own loop: it makes its calls through the host
-// and keeps what it was told.
+// loops is what a backend does that runs its own loop: it makes its calls through
+// the host and, if told is not nil, keeps what it was told.
 func loops(told *[]backend.ToolResult, made ...event.ToolCall) reply {
 	return reply{do: func(ctx context.Context, host backend.ToolHost) error {
 		for _, c := range made {
-			*told = append(*told, host.Call(ctx, c))
+			res := host.Call(ctx, c)
+			if told != nil {
+				*told = append(*told, res)
+			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -112,31 +112,44 @@ func TestBrokenTool(t *testing.T) {
 }
 
 // A call whose outcome nobody recorded is not made again by us: the agent is
-// told of it and decides.
+// told of it and decides. It is the same for one that runs its own loop.
 func TestOutcomeUnknown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log := mem.New()
-		shell := takes("shell", time.Hour)
-		sp := plays(calls("shell", `{"run":"make  install"}`))
-		s := agenttest.New(single(), "Do it.", actor("a", sp, shell))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if err := s.Start(ctx, t, log); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatal(err)
-		}
-		if err := s.Resume(t.Context(), t, log); err != nil {
-			t.Fatal(err)
-		}
-		events := agenttest.Proved(t, log)
-		cut := agenttest.Bodies[event.Interrupted](events, "a")
-		if len(cut) != 1 || len(cut[0].Unknown) != 1 || cut[0].Unknown[0].Name != "shell" {
-			t.Errorf("interrupted: %+v", cut)
-		}
-		mustContain(t, words(sp.inputs()[1]), "not known", `shell {"run":"make install"}`)
-		if diff := cmp.Diff([]string{`{"run":"make  install"}`}, shell.inputs()); diff != "" {
-			t.Errorf("the tool was run with: %s", diff)
-		}
-	})
+	install := call("c1", "shell", `{"run":"make  install"}`)
+	for name, sp := range map[string]*speaker{
+		"ordinary": plays(calls(install.Name, string(install.Input))),
+		"own loop": {traits: backend.Traits{OwnsLoop: true}, speak: func(n int, in backend.Input) reply {
+			switch {
+			case n == 1:
+				return loops(nil, install)
+			case offers(in, event.ToolVote):
+				return loops(nil, call("v", event.ToolVote, `{"agent_id":"agent1"}`))
+			}
+			return loops(nil, call("a", event.ToolNewAnswer, `{"content":"Mine."}`))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log, shell := mem.New(), takes("shell", time.Hour)
+				s := agenttest.New(single(), "Do it.", actor("a", sp, shell))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if err := s.Start(ctx, t, log); !errors.Is(err, context.DeadlineExceeded) {
+					t.Fatal(err)
+				}
+				if err := s.Resume(t.Context(), t, log); err != nil {
+					t.Fatal(err)
+				}
+				cut := agenttest.Bodies[event.Interrupted](agenttest.Proved(t, log), "a")
+				if len(cut) != 1 || len(cut[0].Unknown) != 1 || cut[0].Unknown[0].Name != "shell" {
+					t.Errorf("interrupted: %+v", cut)
+				}
+				mustContain(t, words(sp.inputs()[1]), "not known", `shell {"run":"make install"}`)
+				if diff := cmp.Diff([]string{string(install.Input)}, shell.inputs()); diff != "" {
+					t.Errorf("the tool was run with: %s", diff)
+				}
+			})
+		})
+	}
 }
 
 // An agent may use up its model calls without an outcome; then it is lost, and
