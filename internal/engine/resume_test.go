@@ -80,7 +80,7 @@ func TestResumeAfterEveryEvent(t *testing.T) {
 	if len(blobs) != 2 {
 		t.Fatalf("%d answers are blobs", len(blobs))
 	}
-	for k := 1; k <= len(whole); k++ {
+	for k := 1; k <= len(whole); k += stride {
 		synctest.Test(t, func(t *testing.T) {
 			log, s := mem.New(), trio(t)
 			for _, p := range blobs {
@@ -130,7 +130,7 @@ func (m *mortal) Commit(ctx context.Context, l eventlog.Lease, events []event.Ev
 func TestKilledAtEveryCommit(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		n, alive := 0, false
-		for n = 1; !alive; n++ {
+		for n = 1; !alive; n += stride {
 			synctest.Test(t, func(t *testing.T) {
 				store, s := mem.New(), trio(t)
 				ctx, kill := context.WithCancel(t.Context())
