@@ -187,6 +187,7 @@ func (r *Run) fail(m *member, b event.Failed) {
 		return
 	}
 	m.Turn.Held = slices.DeleteFunc(m.Turn.Held, func(id string) bool { return id == b.Request })
+	m.Round.Unknown = append(m.Round.Unknown, m.Turn.Open...)
 	r.leave(m)
 	m.Round.Attempts++
 	m.Round.Trouble = b.Message

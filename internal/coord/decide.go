@@ -34,6 +34,15 @@ func (r *Run) Decides(b event.Body) bool {
 	return false
 }
 
+// Hears reports whether a body may come from anybody: people cancel and reply.
+func (r *Run) Hears(b event.Body) bool {
+	switch b.(type) {
+	case event.CancelRequested, event.Replied:
+		return true
+	}
+	return false
+}
+
 // cutOff records takes whose driver went away.
 func (r *Run) cutOff() (event.Fact, bool) {
 	for _, m := range r.s.Members {

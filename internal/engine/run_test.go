@@ -184,14 +184,25 @@ func TestForgedDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := mem.New()
 		time.AfterFunc(time.Minute, func() {
-			f := event.Fact{ID: "forged", Body: event.Finished{Status: event.StatusSuccess, Answer: event.Inline("Mine.")}}
-			if err := log.Send(context.Background(), agenttest.Flow, f); err != nil {
-				t.Error(err)
+			for i, b := range []event.Body{
+				event.Finished{Status: event.StatusSuccess, Answer: event.Inline("Mine.")},
+				event.Failed{Turn: event.Turn{Round: 1, Take: 1}, Code: "auth", Final: true},
+				event.Proposed{Turn: event.Turn{Round: 1, Take: 1}, Outcomes: []event.Outcome{{Answer: &event.Answer{Content: event.Inline("Mine.")}}}},
+				event.TimerFired{},
+			} {
+				f := event.Fact{ID: fmt.Sprintf("forged/%d", i), Agent: "bob", Body: b}
+				if err := log.Send(context.Background(), agenttest.Flow, f); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 		if err := trio(t).Start(t.Context(), t, log); err != nil {
 			t.Fatal(err)
 		}
-		done(t, log)
+		for _, e := range done(t, log) {
+			if strings.HasPrefix(e.ID, "forged") {
+				t.Errorf("%s was taken in", e.ID)
+			}
+		}
 	})
 }

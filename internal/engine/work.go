@@ -130,12 +130,12 @@ func (d *Driver) readInbox(ctx context.Context) {
 	}
 }
 
-// admissible reports whether a fact may come from outside. One of a newer
-// version stays in the inbox for a driver that knows it: in the log it would
-// lock this one out. Decisions are the decider's alone.
+// admissible reports whether a fact may come from outside. What may not stays
+// where it is: a fact of a newer version for a driver that knows it, since in
+// the log it would lock this one out, and anything else for nobody.
 func admissible(b event.Body, s flow.Sorter) bool {
 	if _, newer := b.(event.Unknown); newer {
 		return false
 	}
-	return s == nil || !s.Decides(b)
+	return s == nil || s.Hears(b)
 }

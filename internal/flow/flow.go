@@ -105,10 +105,13 @@ func Fold(d Decider, log []event.Event) {
 	}
 }
 
-// A Sorter is a Decider that can tell its own decisions from what happens to
-// it. Replay then reports a decision that nothing in the log leads to.
+// A Sorter is a Decider that can tell who may say what. Replay then reports a
+// decision that nothing in the log leads to.
 type Sorter interface {
 	Decides(event.Body) bool
+	// Hears reports whether anybody may say it through the inbox. What agents
+	// and the driver report is not for others to say.
+	Hears(event.Body) bool
 }
 
 // Replay steps d through a log and reports the first event that is not what d

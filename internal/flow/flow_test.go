@@ -59,6 +59,8 @@ func (d *echo) Done() bool                  { return d.done }
 // sorter is an echo that knows its own decisions.
 type sorter struct{ echo }
 
+func (*sorter) Hears(event.Body) bool { return true }
+
 func (*sorter) Decides(b event.Body) bool {
 	switch b.(type) {
 	case event.Admitted, event.Finished:
