@@ -21,7 +21,7 @@ func (l *Log) Commit(ctx context.Context, le eventlog.Lease, events []event.Even
 		return fmt.Errorf("commit to %s: %w", flow, err)
 	}
 	if !l.holds(flow, le.Epoch()) {
-		return fmt.Errorf("commit to %s in epoch %d: %w", flow, le.Epoch(), eventlog.ErrSuperseded)
+		return fmt.Errorf("commit to %s: the lease of epoch %d is no longer held: %w", flow, le.Epoch(), eventlog.ErrSuperseded)
 	}
 	r := &request{flow: flow, do: func(w *writer) error { return w.append(flow, le.Epoch(), records) }}
 	if err := l.w.submit(ctx, r); err != nil {
@@ -37,7 +37,7 @@ func (l *Log) Commit(ctx context.Context, le eventlog.Lease, events []event.Even
 func (w *writer) append(flow event.FlowID, epoch uint64, records []record.Record) error {
 	s, err := w.state(flow)
 	if err != nil {
-		return fail("commit", w.log.file, err)
+		return fail("write", w.log.file, err)
 	}
 	if s.epoch != epoch {
 		return refusal{fmt.Errorf("epoch %d, the newest is %d: %w", epoch, s.epoch, eventlog.ErrSuperseded)}
@@ -55,7 +55,7 @@ func (w *writer) append(flow event.FlowID, epoch uint64, records []record.Record
 	if s.inbox == 0 {
 		return nil
 	}
-	return fail("commit", w.log.file, w.clearInbox(s, records))
+	return fail("write", w.log.file, w.clearInbox(s, records))
 }
 
 // One statement inserts many events, which takes less than one each.
@@ -77,7 +77,7 @@ func (w *writer) flush() error {
 	for _, in := range inserts {
 		for n := in.rows * rowColumns; len(rows) >= n; rows = rows[n:] {
 			if err := w.c.exec(in.sql, rows[:n]...); err != nil {
-				return fail("commit", w.log.file, err)
+				return err
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (w *writer) checkNew(s *flowState, records []record.Record) (known int, err
 		r := &records[i]
 		held, isKnown, err := w.byID(s, r.ID)
 		if err != nil {
-			return 0, fail("commit", w.log.file, err)
+			return 0, fail("write", w.log.file, err)
 		}
 		if o, twice := seen[r.ID]; twice {
 			held, isKnown = *o, true
@@ -164,7 +164,7 @@ func (w *writer) send(flow event.FlowID, r record.Record) error {
 	}
 	switch {
 	case err != nil:
-		return fail("send", w.log.file, err)
+		return fail("write", w.log.file, err)
 	case known && !r.Same(held):
 		return refusal{eventlog.ErrConflict}
 	case known:
@@ -177,7 +177,7 @@ func (w *writer) send(flow event.FlowID, r record.Record) error {
 		s.inbox++
 		w.k.sent++
 	}
-	return fail("send", w.log.file, err)
+	return fail("write", w.log.file, err)
 }
 
 // SaveCheckpoint implements [eventlog.Log].
@@ -201,5 +201,5 @@ func (w *writer) saveCheckpoint(flow event.FlowID, c eventlog.Checkpoint) error 
 		return refusal{fmt.Errorf("it is of %d events, there are %d: %w", c.Seq, s.last, eventlog.ErrGap)}
 	}
 	err = w.c.exec("REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?)", s.id, c.Name, int64(c.Version), int64(c.Seq), c.Data)
-	return fail("save checkpoint", w.log.file, err)
+	return fail("write", w.log.file, err)
 }

@@ -42,14 +42,14 @@ func fail(op, file string, err error) error {
 	case err == nil:
 		return nil
 	case kind == nil:
-		return fmt.Errorf("%s: %s: %w", op, file, err)
+		return fmt.Errorf("%s %s: %w", op, file, err)
 	}
-	return fmt.Errorf("%s: %s: %w (%w); %s", op, file, kind, err, advice)
+	return fmt.Errorf("%s %s: %w (%w); %s", op, file, kind, err, advice)
 }
 
 // unknown is fail for a COMMIT whose outcome is not known.
 func unknown(file string, err error) error {
-	return fmt.Errorf("%w: %w", eventlog.ErrUnknown, fail("commit", file, err))
+	return fmt.Errorf("%w: %w", eventlog.ErrUnknown, fail("write", file, err))
 }
 
 func classify(err error) (advice string, kind error) {

@@ -37,7 +37,7 @@ func (le *lease) Announce(live string) error {
 	le.mu.Lock()
 	defer le.mu.Unlock()
 	le.holder.Live = live
-	return fail("announce "+string(le.flow), le.file.Name(), writeHolder(le.file, le.holder))
+	return fail("write", le.file.Name(), writeHolder(le.file, le.holder))
 }
 
 // Release gives the lease back. Releasing it again changes nothing.
@@ -51,7 +51,7 @@ func (le *lease) Release() error {
 	if !held {
 		return nil
 	}
-	return fail("release "+string(le.flow), le.file.Name(), le.file.Close())
+	return fail("release", le.file.Name(), le.file.Close())
 }
 
 // holds reports whether this handle holds the lease of that epoch. Another
@@ -84,20 +84,32 @@ func (l *Log) Acquire(ctx context.Context, flow event.FlowID, takeOver bool) (ev
 		}
 		return nil, fmt.Errorf("acquire %s: %w", flow, err)
 	}
-	l.mu.Lock()
-	old := l.leases[flow]
-	l.leases[flow] = le
-	l.mu.Unlock()
-	if old != nil { // this handle took over from itself
-		old.file.Close()
+	if err := l.keep(le); err != nil {
+		return nil, err
 	}
 	return le, nil
+}
+
+// keep adds a lease to those that this handle holds. A handle that was closed
+// meanwhile holds none.
+func (l *Log) keep(le *lease) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.usable(context.Background()) != nil {
+		le.file.Close()
+		return fmt.Errorf("acquire %s: %w", le.flow, eventlog.ErrClosed)
+	}
+	if old := l.leases[le.flow]; old != nil { // taken over from this very handle
+		old.file.Close()
+	}
+	l.leases[le.flow] = le
+	return nil
 }
 
 func (w *writer) acquire(le *lease, takeOver bool) error {
 	s, err := w.state(le.flow)
 	if err != nil {
-		return fail("acquire", w.log.file, err)
+		return fail("write", w.log.file, err)
 	}
 	path := filepath.Join(w.log.dir, "leases", string(le.flow))
 	if le.file, err = lockFile(path, takeOver); err != nil {
@@ -105,7 +117,7 @@ func (w *writer) acquire(le *lease, takeOver bool) error {
 	}
 	if err := w.nextEpoch(le, s); err != nil {
 		le.file.Close()
-		return fail("acquire", w.log.file, err)
+		return fail("write", w.log.file, err)
 	}
 	return nil
 }
@@ -114,11 +126,11 @@ func (w *writer) acquire(le *lease, takeOver bool) error {
 // before the file is locked.
 func refuseLock(flow event.FlowID, path string, err error) error {
 	if !errors.Is(err, errLocked) {
-		return refusal{fail("acquire", path, err)}
+		return refusal{fail("lock", path, err)}
 	}
 	holder, _, err := readHolder(path)
 	if err != nil {
-		return refusal{fail("acquire", path, err)}
+		return refusal{fail("lock", path, err)}
 	}
 	return refusal{&eventlog.HeldError{Flow: flow, Holder: holder}}
 }
@@ -152,7 +164,7 @@ func (l *Log) Holder(ctx context.Context, flow event.FlowID) (eventlog.Holder, b
 	}
 	path := filepath.Join(l.dir, "leases", string(flow))
 	h, ok, err := readHolder(path)
-	return h, ok, fail("holder of "+string(flow), path, err)
+	return h, ok, fail("read", path, err)
 }
 
 // lockFile returns the locked lease file. With takeOver, whoever holds it is

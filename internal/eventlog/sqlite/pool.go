@@ -30,7 +30,7 @@ func newPool(file string) *pool {
 	return p
 }
 
-// use lends a connection to f.
+// use lends a connection to f. One that has failed is not lent again.
 func (p *pool) use(f func(*conn) error) error {
 	<-p.free
 	defer func() { p.free <- struct{}{} }()
@@ -38,8 +38,12 @@ func (p *pool) use(f func(*conn) error) error {
 	if err != nil {
 		return err
 	}
-	defer p.put(c)
-	return f(c)
+	if err := f(c); err != nil {
+		c.close()
+		return err
+	}
+	p.put(c)
+	return nil
 }
 
 func (p *pool) get() (*conn, error) {

@@ -106,7 +106,7 @@ func (l *Log) Flows(ctx context.Context) ([]eventlog.Flow, error) {
 			ORDER BY l.last DESC`)
 	})
 	if err != nil {
-		return nil, fail("list flows", l.file, err)
+		return nil, fail("list flows of", l.file, err)
 	}
 	return out, nil
 }
@@ -124,5 +124,5 @@ func (l *Log) LoadCheckpoint(ctx context.Context, flow event.FlowID, name string
 			return nil
 		}, "SELECT seq, data FROM checkpoints WHERE flow = ? AND name = ? AND version = ?", id, name, int64(version))
 	})
-	return cp, ok, fail("load checkpoint", l.file, err)
+	return cp, ok, fail("read", l.file, err)
 }

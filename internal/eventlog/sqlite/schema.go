@@ -117,14 +117,14 @@ func script(c *conn, statements []string) error {
 
 // migrate brings the database to the newest version, in one transaction. It
 // refuses a newer one, and a database that is not ours, before it writes.
-func migrate(c *conn, file string) error {
+func migrate(c *conn) error {
 	v, err := c.number("PRAGMA user_version")
 	if err != nil {
 		return err
 	}
 	newest := int64(len(migrations))
 	if v > newest {
-		return fmt.Errorf("%s has version %d, this program knows up to %d: %w; use the newer program", file, v, newest, eventlog.ErrNewer)
+		return fmt.Errorf("%w: it has version %d, this program knows up to %d; use the newer program", eventlog.ErrNewer, v, newest)
 	}
 	if v == newest {
 		return nil
@@ -132,13 +132,13 @@ func migrate(c *conn, file string) error {
 	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	if err := upgrade(c, file); err != nil {
+	if err := upgrade(c); err != nil {
 		return errors.Join(err, c.exec("ROLLBACK"))
 	}
 	return c.exec("COMMIT")
 }
 
-func upgrade(c *conn, file string) error {
+func upgrade(c *conn) error {
 	v, err := c.number("PRAGMA user_version") // another process may have been faster
 	if err != nil {
 		return err
@@ -146,11 +146,11 @@ func upgrade(c *conn, file string) error {
 	if tables, err := c.number("SELECT count(*) FROM sqlite_schema"); err != nil {
 		return err
 	} else if v == 0 && tables > 0 {
-		return fmt.Errorf("%s: %w: it is the database of another program; move it away", file, eventlog.ErrCorrupt)
+		return fmt.Errorf("%w: it is the database of another program; move it away", eventlog.ErrCorrupt)
 	}
 	for ; v < int64(len(migrations)); v++ {
 		if err := migrations[v](c); err != nil {
-			return fmt.Errorf("bring %s to version %d: %w", file, v+1, err)
+			return fmt.Errorf("bring to version %d: %w", v+1, err)
 		}
 		if err := c.exec(fmt.Sprintf("PRAGMA user_version = %d", v+1)); err != nil {
 			return err

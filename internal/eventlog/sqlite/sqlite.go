@@ -125,7 +125,7 @@ func openWriter(file string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = migrate(c, file)
+	err = migrate(c)
 	for _, p := range []string{"journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 2000", "cache_size = -16000"} {
 		if err == nil {
 			err = c.exec("PRAGMA " + p)
@@ -143,7 +143,7 @@ func (l *Log) PutBlob(ctx context.Context, p []byte) (event.Hash, error) {
 		return "", fmt.Errorf("put blob: %w", err)
 	}
 	h, err := l.blobs.Put(p)
-	return h, fail("put blob", string(l.blobs), err)
+	return h, fail("put blob into", string(l.blobs), err)
 }
 
 // Blob implements [eventlog.Log].
@@ -152,7 +152,7 @@ func (l *Log) Blob(ctx context.Context, h event.Hash) ([]byte, error) {
 		return nil, fmt.Errorf("blob %s: %w", h, err)
 	}
 	p, err := l.blobs.Get(h)
-	return p, fail("read blob", string(l.blobs), err)
+	return p, fail("read blob in", string(l.blobs), err)
 }
 
 // Nudge implements [eventlog.Log].

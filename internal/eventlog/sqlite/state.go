@@ -118,10 +118,13 @@ func (w *writer) state(flow event.FlowID) (*flowState, error) {
 // existing is state for a flow that has to have events.
 func (w *writer) existing(flow event.FlowID) (*flowState, error) {
 	s, err := w.state(flow)
-	if err == nil && s.last == 0 {
-		err = refusal{fmt.Errorf("flow %s: %w", flow, eventlog.ErrNotFound)}
+	if err != nil {
+		return nil, fail("write", w.log.file, err)
 	}
-	return s, err
+	if s.last == 0 {
+		return nil, refusal{fmt.Errorf("flow %s: %w", flow, eventlog.ErrNotFound)}
+	}
+	return s, nil
 }
 
 const columns = "e.pos, e.seq, e.at, e.id, e.agent, e.kind, e.body, e.sum"

@@ -202,7 +202,7 @@ func (w *writer) transact(batch []*request) error {
 		}
 	}
 	if err == nil {
-		err = w.flush()
+		err = fail("write", w.log.file, w.flush())
 	}
 	if err == nil {
 		err = w.end(did > 0)
@@ -225,20 +225,20 @@ func (w *writer) begin() error {
 	if err == nil {
 		err = w.learn()
 	}
-	return fail("begin", w.log.file, err)
+	return fail("write", w.log.file, err)
 }
 
 // end finishes the transaction. SQLite has written nothing that counts when it
 // reports a full disk; what a failed write or sync leaves behind is not known.
 func (w *writer) end(changed bool) error {
 	if !changed {
-		return fail("commit", w.log.file, w.c.exec("ROLLBACK"))
+		return fail("write", w.log.file, w.c.exec("ROLLBACK"))
 	}
 	err := w.c.exec("COMMIT")
 	if code(err) == codeIO {
 		return unknown(w.log.file, err)
 	}
-	return fail("commit", w.log.file, err)
+	return fail("write", w.log.file, err)
 }
 
 // rollback ends a transaction that failed. An error means that there is nothing
