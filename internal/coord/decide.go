@@ -12,14 +12,17 @@ func (r *Run) Due() []event.Fact {
 	if r.s.Started == nil || r.s.Finished != nil {
 		return nil
 	}
-	for _, next := range []func() (event.Fact, bool){
-		r.verdict, r.cutOff, r.overdue, r.usedUp, r.endEarly, r.conclude, r.coordinate,
-	} {
-		if f, ok := next(); ok {
+	for _, next := range order {
+		if f, ok := next(r); ok {
 			return []event.Fact{f}
 		}
 	}
 	return nil
+}
+
+// order is in which order a run looks for what is due.
+var order = []func(*Run) (event.Fact, bool){
+	(*Run).verdict, (*Run).cutOff, (*Run).overdue, (*Run).usedUp, (*Run).endEarly, (*Run).conclude, (*Run).coordinate,
 }
 
 // Decides reports whether a body is one that a run decides, not one that
