@@ -120,5 +120,10 @@ func decode(first uint64, n int, p []byte) (*block, error) {
 		return nil, errBlock
 	}
 	b.data = p
+	for i := range b.pos {
+		if b.place(i) >= n {
+			return nil, errBlock
+		}
+	}
 	return b, nil
 }

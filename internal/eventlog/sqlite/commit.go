@@ -81,9 +81,18 @@ func (w *writer) flush() error {
 			}
 		}
 	}
+	w.forgetRows()
+	return nil
+}
+
+// forgetRows empties rows and keeps the memory for the next transaction, unless
+// it is a lot.
+func (w *writer) forgetRows() {
+	if cap(w.rows) > 1000*rowColumns {
+		w.rows = nil
+	}
 	clear(w.rows)
 	w.rows = w.rows[:0]
-	return nil
 }
 
 // checkNew returns how many of the records, from the first one on, the flow

@@ -54,7 +54,12 @@ func (cur *cursor) take(row []driver.Value) error {
 func (l *Log) events(ctx context.Context, cur *cursor) ([]record.Record, error) {
 	cur.out, cur.size = make([]record.Record, 0, 16), 0
 	err := l.view(ctx, func(c *conn) error {
-		top, err := c.number("SELECT max(pos) FROM events")
+		var top, covered int64
+		err := c.query(func(row []driver.Value) error {
+			top, _ = row[0].(int64)
+			covered = row[1].(int64)
+			return nil
+		}, "SELECT (SELECT max(pos) FROM events), pos FROM covered")
 		if err != nil || uint64(top) == cur.seen {
 			return err
 		}
@@ -62,8 +67,7 @@ func (l *Log) events(ctx context.Context, cur *cursor) ([]record.Record, error) 
 		if err != nil || id == 0 {
 			return err
 		}
-		covered, err := c.number("SELECT pos FROM covered")
-		if err == nil && cur.seen < uint64(covered) {
+		if cur.seen < uint64(covered) {
 			err = cur.readBlocks(c, id)
 		}
 		if err == nil && !cur.full() {

@@ -111,6 +111,28 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// An index that does not find an event is damage, not the end of the flow.
+func TestDamagedIndex(t *testing.T) {
+	dir := t.TempDir()
+	log := open(t, dir)
+	log.CoverEvery(5)
+	l := acquire(t, log, "run-1")
+	for n := uint64(1); n <= 9; n++ {
+		if err := log.Commit(ctx, l, []event.Event{marked("run-1", n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log.Close()
+	script(t, dir, "DELETE FROM blocks; DELETE FROM events WHERE pos > 5; INSERT INTO blocks VALUES (1, 6, 1, 6, 6, X'00')")
+	log = open(t, dir)
+	var failed error
+	for _, failed = range log.Read(ctx, "run-1", 1) {
+	}
+	if !errors.Is(failed, eventlog.ErrCorrupt) {
+		t.Errorf("Read: %v, want ErrCorrupt", failed)
+	}
+}
+
 func TestDamagedBlob(t *testing.T) {
 	dir := t.TempDir()
 	log := open(t, dir)

@@ -13,20 +13,39 @@ import (
 	"conclave/internal/eventlog/internal/record"
 )
 
-// Read implements [eventlog.Log].
+// Read implements [eventlog.Log]. While the caller looks at one chunk, the next
+// one is read.
 func (l *Log) Read(ctx context.Context, flow event.FlowID, from uint64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		last, err := l.last(ctx, flow)
 		if err == nil && last == 0 {
 			err = eventlog.ErrNotFound
 		}
-		cur := cursor{flow: flow, next: max(from, 1), last: last}
-		for err == nil && cur.next <= last {
-			var events []record.Record
-			if events, err = l.events(ctx, &cur); err != nil {
+		cur := &cursor{flow: flow, next: max(from, 1), last: last}
+		var ahead chan chunk
+		defer func() {
+			if ahead != nil {
+				<-ahead
+			}
+		}()
+		for err == nil && (ahead != nil || cur.next <= last) {
+			var c chunk
+			if ahead != nil {
+				c, ahead = <-ahead, nil
+			} else {
+				c = l.chunk(ctx, cur)
+			}
+			if err = c.err; err == nil && len(c.events) == 0 {
+				err = fmt.Errorf("event %d is missing: %w", cur.next, eventlog.ErrCorrupt)
+			}
+			if err != nil {
 				break
 			}
-			if !each(ctx, flow, events, yield) {
+			if cur.next <= last {
+				ahead = make(chan chunk, 1)
+				go func(to chan<- chunk) { to <- l.chunk(ctx, cur) }(ahead)
+			}
+			if !each(ctx, c.events, yield) {
 				return
 			}
 			err = ctx.Err()
@@ -42,20 +61,20 @@ func (l *Log) Follow(ctx context.Context, flow event.FlowID, from uint64) iter.S
 	return func(yield func(event.Event, error) bool) {
 		leave := l.bell.listen()
 		defer leave()
-		cur := cursor{flow: flow, next: max(from, 1), last: math.MaxInt64}
+		cur := &cursor{flow: flow, next: max(from, 1), last: math.MaxInt64}
 		for ctx.Err() == nil {
 			news := l.hub.Watch(flow)
-			events, err := l.events(ctx, &cur)
-			if err != nil {
+			c := l.chunk(ctx, cur)
+			if c.err != nil {
 				if ctx.Err() == nil {
-					yield(event.Event{}, fmt.Errorf("follow %s: %w", flow, err))
+					yield(event.Event{}, fmt.Errorf("follow %s: %w", flow, c.err))
 				}
 				return
 			}
-			if !each(ctx, flow, events, yield) {
+			if !each(ctx, c.events, yield) {
 				return
 			}
-			if len(events) == 0 {
+			if len(c.events) == 0 {
 				l.wait(ctx, news)
 			}
 		}
@@ -100,10 +119,26 @@ func (l *Log) wait(ctx context.Context, news <-chan struct{}) {
 	}
 }
 
+// A chunk is what is read at once.
+type chunk struct {
+	events []decoded
+	err    error
+}
+
+type decoded struct {
+	event event.Event
+	err   error
+}
+
+func (l *Log) chunk(ctx context.Context, cur *cursor) chunk {
+	records, err := l.events(ctx, cur)
+	return chunk{decodeAll(cur.flow, records), err}
+}
+
 // each yields the events in order until ctx ends and reports whether the caller
 // wants more.
-func each(ctx context.Context, flow event.FlowID, records []record.Record, yield func(event.Event, error) bool) bool {
-	for _, d := range decodeAll(flow, records) {
+func each(ctx context.Context, events []decoded, yield func(event.Event, error) bool) bool {
+	for _, d := range events {
 		if ctx.Err() != nil {
 			return true
 		}
@@ -112,11 +147,6 @@ func each(ctx context.Context, flow event.FlowID, records []record.Record, yield
 		}
 	}
 	return true
-}
-
-type decoded struct {
-	event event.Event
-	err   error
 }
 
 // decodeAll decodes bodies, which takes longer than reading them, on all

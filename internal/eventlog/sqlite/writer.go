@@ -245,7 +245,8 @@ func (w *writer) end(changed bool) error {
 // left to roll back.
 func (w *writer) rollback() {
 	w.c.exec("ROLLBACK")
-	w.k, w.rows = nil, w.rows[:0]
+	w.k = nil
+	w.forgetRows()
 }
 
 // wakeHere wakes those of this process who follow, and reports whether there is
