@@ -91,7 +91,7 @@ func (a *App) events(ctx context.Context) (eventlog.Log, error) {
 	}
 	log, err := sqlite.Open(ctx, a.state())
 	if err != nil {
-		return nil, err
+		return nil, &control.Usage{Err: err} // nothing was done
 	}
 	a.log = log
 	a.ignore()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,13 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
 )
-
-var pid = os.Getpid()
 
 // Background implements [control.Control]: the program starts itself again, in a
 // session of its own, to drive the flow, and hears through a pipe when it does.
@@ -62,30 +62,37 @@ func (a *App) Background(ctx context.Context, id event.FlowID, fresh *control.Ru
 	defer stop()
 	said, err := io.ReadAll(io.LimitReader(r, 4096))
 	if string(said) == ready {
-		return cmd.Process.Pid, cmd.Process.Release()
+		pid := cmd.Process.Pid // which releasing it forgets
+		return pid, cmd.Process.Release()
 	}
 	_ = cmd.Wait()
 	if err != nil {
 		return 0, fmt.Errorf("start a background process: %w", err)
 	}
-	return 0, fmt.Errorf("the background process could not take up %s; see %s", id, out.Name())
+	return 0, control.Usagef("the background process could not take up %s: %s", id,
+		cmp.Or(string(said), "it ended without a word; see "+out.Name()))
 }
 
-// A background process says ready, through the file named by readyFD, once it
-// holds the flow's lease.
+// A background process tells the one that started it, through the file named by
+// readyFD, that it has recorded something in the flow: ready. Or it tells why it
+// could not, since the disk that its own words go to may be the reason.
 const (
 	ready   = "ready"
 	readyFD = "CONCLAVE_READY_FD"
 )
 
-// sayReady tells whoever started this process to drive that it does.
-func sayReady() {
-	fd, err := strconv.Atoi(os.Getenv(readyFD))
-	if err != nil || fd < 3 {
-		return
-	}
-	_ = os.Unsetenv(readyFD)
-	f := os.NewFile(uintptr(fd), "ready")
-	_, _ = f.WriteString(ready)
-	_ = f.Close()
+var tellOnce sync.Once
+
+// tell is heard once; later there is nobody to hear it.
+func tell(word string) {
+	tellOnce.Do(func() {
+		fd, err := strconv.Atoi(os.Getenv(readyFD))
+		if err != nil || fd < 3 {
+			return
+		}
+		_ = os.Unsetenv(readyFD)
+		f := os.NewFile(uintptr(fd), "ready")
+		_, _ = f.WriteString(word)
+		_ = f.Close()
+	})
 }

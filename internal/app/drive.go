@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"conclave/internal/agent"
 	"conclave/internal/control"
@@ -16,7 +17,8 @@ import (
 )
 
 // Start implements [control.Control].
-func (a *App) Start(ctx context.Context, r control.Run) error {
+func (a *App) Start(ctx context.Context, r control.Run) (err error) {
+	defer func() { tellFailed(err) }()
 	log, err := a.events(ctx)
 	if err != nil {
 		return err
@@ -26,12 +28,14 @@ func (a *App) Start(ctx context.Context, r control.Run) error {
 		return err
 	}
 	return a.drive(ctx, log, r.ID, false, crew, func(d *engine.Driver) error {
+		d.Observe = whenRecorded(Keep(log, r.ID))
 		return d.Start(ctx, event.Fact{ID: "started", Body: r.Started})
 	})
 }
 
 // Resume implements [control.Control].
-func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also ...event.Fact) error {
+func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also ...event.Fact) (err error) {
+	defer func() { tellFailed(err) }()
 	log, err := a.existing(ctx)
 	if err != nil {
 		return err
@@ -41,10 +45,18 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 		return err
 	}
 	crew, err := newCrew(id, started.Spec, log)
+	if slices.ContainsFunc(also, cancels) {
+		crew, err = &agent.Crew{Flow: id, Spec: started.Spec, Blobs: log}, nil // nobody will work
+	}
 	if err != nil {
 		return err
 	}
 	return a.drive(ctx, log, id, takeOver, crew, func(d *engine.Driver) error {
+		k, err := snapshot(ctx, log, id)
+		if err != nil {
+			return err
+		}
+		d.Observe = whenRecorded(k.observe)
 		return d.Resume(ctx, also...)
 	})
 }
@@ -53,21 +65,51 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 func (a *App) drive(ctx context.Context, log eventlog.Log, id event.FlowID, takeOver bool, crew *agent.Crew, f func(*engine.Driver) error) error {
 	lease, err := log.Acquire(ctx, id, takeOver)
 	if err != nil {
-		return fmt.Errorf("drive %s: %w", id, err)
+		return told(id, err)
 	}
-	defer lease.Release()
-	// Live text is a courtesy: a run goes on without it.
+	// Live text is a courtesy: a run goes on without it. Its socket is closed
+	// last: whoever listens then finds the lease free and the log complete.
 	if srv, err := live.Serve(&a.hub); err == nil {
 		defer srv.Close()
 		if an, ok := lease.(eventlog.Announcer); ok {
 			_ = an.Announce(srv.Addr())
 		}
 	}
-	sayReady()
-	return f(&engine.Driver{
+	defer lease.Release()
+	return told(id, f(&engine.Driver{
 		Log: log, Lease: lease, Doer: crew, Hub: &a.hub,
 		Decider: func() flow.Decider { return &coord.Run{} },
-	})
+	}))
+}
+
+func cancels(f event.Fact) bool {
+	_, ok := f.Body.(event.CancelRequested)
+	return ok
+}
+
+// whenRecorded also tells that we are ready with the first thing recorded.
+func whenRecorded(observe func([]event.Event)) func([]event.Event) {
+	return func(events []event.Event) {
+		tell(ready)
+		observe(events)
+	}
+}
+
+func tellFailed(err error) {
+	if err != nil {
+		tell(err.Error())
+	}
+}
+
+// told puts what a person can act on into the words of control.
+func told(id event.FlowID, err error) error {
+	if held, ok := errors.AsType[*eventlog.HeldError](err); ok {
+		return &control.Driven{Flow: id, PID: held.Holder.PID}
+	}
+	if errors.Is(err, eventlog.ErrSuperseded) {
+		return &control.TakenOver{Flow: id}
+	}
+	return err
 }
 
 // opening is the first fact of a run.
@@ -93,5 +135,8 @@ func newCrew(id event.FlowID, spec event.RunSpec, blobs agent.Blobs) (*agent.Cre
 		errs = append(errs, err)
 		c.Agents[s.Agent] = &agent.Agent{Seat: s, Backend: b}
 	}
-	return c, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, &control.Usage{Err: err}
+	}
+	return c, nil
 }

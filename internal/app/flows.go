@@ -12,10 +12,8 @@ import (
 	"github.com/agnivade/levenshtein"
 
 	"conclave/internal/control"
-	"conclave/internal/coord"
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
-	"conclave/internal/live"
 	"conclave/internal/view"
 )
 
@@ -132,38 +130,6 @@ func failed(err error) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) { yield(event.Event{}, err) }
 }
 
-// Listen implements [control.Control]. A flow driven elsewhere is heard through
-// its driver's socket; when that closes the driver is gone, and those who follow
-// look again for what it wrote last.
-func (a *App) Listen(ctx context.Context, id event.FlowID, f func(live.Delta)) {
-	log, err := a.events(ctx)
-	if err != nil {
-		return
-	}
-	mine := func(d live.Delta) bool {
-		if d.Flow == id {
-			f(d)
-		}
-		return ctx.Err() == nil
-	}
-	h, ok, err := log.Holder(ctx, id)
-	if err == nil && ok && h.Live != "" && h.PID != pid {
-		_ = live.Dial(ctx, h.Live, mine)
-		log.Nudge()
-		return
-	}
-	deltas, stop := a.hub.Listen()
-	defer stop()
-	for {
-		select {
-		case d := <-deltas:
-			mine(d)
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // Send implements [control.Control].
 func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 	log, err := a.existing(ctx)
@@ -187,47 +153,4 @@ func (a *App) Text(ctx context.Context, c event.Content) (string, error) {
 		return "", fmt.Errorf("read a text: %w", err)
 	}
 	return string(p), nil
-}
-
-// Check implements [control.Control].
-func (a *App) Check(ctx context.Context, id event.FlowID) ([]control.Finding, error) {
-	log, err := a.existing(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []control.Finding
-	ids := []event.FlowID{id}
-	if id == "" {
-		if out, ids, err = a.checkAll(ctx, log); err != nil {
-			return nil, err
-		}
-	}
-	for _, id := range ids {
-		var events []event.Event
-		for e, err := range log.Read(ctx, id, 1) {
-			if err != nil {
-				out = append(out, control.Finding{Flow: id, What: err.Error()})
-				break
-			}
-			events = append(events, e)
-		}
-		for _, p := range coord.Check(events) {
-			out = append(out, control.Finding{Flow: id, What: p.String()})
-		}
-	}
-	return out, nil
-}
-
-// checkAll checks the store itself and names the flows to check.
-func (a *App) checkAll(ctx context.Context, log eventlog.Log) ([]control.Finding, []event.FlowID, error) {
-	var out []control.Finding
-	flows, err := log.Flows(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	var ids []event.FlowID
-	for _, f := range flows {
-		ids = append(ids, f.ID)
-	}
-	return out, ids, nil
 }

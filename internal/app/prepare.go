@@ -25,10 +25,13 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 		return control.Run{}, err
 	}
 	offline := true
-	for _, s := range t.seats {
-		_, off, err := openBackend(s)
+	for i, s := range t.seats {
+		b, off, err := openBackend(s)
 		if err != nil {
 			return control.Run{}, &control.Usage{Err: err}
+		}
+		if s.Model == "" {
+			t.seats[i].Model = b.Traits().Model
 		}
 		offline = offline && off
 	}
@@ -46,7 +49,7 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 	if err := rules.Validate(len(t.seats)); err != nil {
 		return control.Run{}, &control.Usage{Err: err}
 	}
-	return control.Run{ID: newID(time.Now()), Started: started, Offline: offline, Source: t.source, Warnings: t.warnings}, nil
+	return control.Run{ID: newID(time.Now()), Started: started, Offline: offline, Source: t.source(), Warnings: t.warnings}, nil
 }
 
 // newID names a run: when, and four letters to tell it apart and to type.

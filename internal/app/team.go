@@ -19,8 +19,20 @@ type team struct {
 	seats    []event.Seat
 	settings config.Settings
 	mode     event.Mode // unless somebody asks for another
-	source   string
+	file     string     // empty for the demo
 	warnings []string
+}
+
+// source says where the seats come from.
+func (t team) source() string {
+	agents := fmt.Sprintf("%d agents", len(t.seats))
+	if len(t.seats) == 1 {
+		agents = "1 agent"
+	}
+	if t.file != "" {
+		return fmt.Sprintf("%s: %s.", t.file, agents)
+	}
+	return fmt.Sprintf("No configuration found: %s play an offline demo from scripts. No model is called.", agents)
 }
 
 // team reads the configuration that was named, else the project's own, else it
@@ -36,7 +48,7 @@ func (a *App) team(file string) (team, error) {
 	if err != nil {
 		return team{}, &control.Usage{Err: err}
 	}
-	t := team{settings: f.Settings, mode: f.Mode(), source: fmt.Sprintf("%s: %s", file, agentsIn(f))}
+	t := team{settings: f.Settings, mode: f.Mode(), file: file}
 	for _, w := range f.Warnings {
 		t.warnings = append(t.warnings, w.String())
 	}
@@ -47,13 +59,6 @@ func (a *App) team(file string) (team, error) {
 		})
 	}
 	return t, nil
-}
-
-func agentsIn(f *config.File) string {
-	if len(f.Agents) == 1 {
-		return "1 agent."
-	}
-	return fmt.Sprintf("%d agents.", len(f.Agents))
 }
 
 // rules are the team's, with what the request asks for over them.
@@ -76,7 +81,7 @@ func (t team) rules(q control.Request) (event.Rules, error) {
 func demoTeam() team {
 	// With voting deferred every refinement has read both other answers.
 	deferred := true
-	t := team{settings: config.Settings{DeferVoting: &deferred}, source: "No configuration found: three scripted agents play an offline demo. No model is called."}
+	t := team{settings: config.Settings{DeferVoting: &deferred}}
 	for _, d := range demo.Agents() {
 		t.seats = append(t.seats, event.Seat{
 			Agent: event.AgentID(d.ID), Backend: "demo", Model: "script:" + d.ID,

@@ -13,22 +13,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"conclave/internal/control"
-	"conclave/internal/event"
-)
-
-// Exit codes.
-const (
-	exitOK        = 0
-	exitUsage     = 1 // usage or configuration: nothing was done
-	exitFailed    = 2
-	exitTimeout   = 3 // an answer may still have been printed
-	exitCancelled = 4
-	exitRefused   = 5
 )
 
 // Streams are where a command reads and writes.
@@ -43,8 +34,11 @@ type Streams struct {
 	Color bool
 }
 
-// System is the streams of the process.
+// System is the streams of the process. Writing to a pipe that nobody reads any
+// more is from now on an error like any other and not the end of the process: it
+// may be driving a run.
 func System() Streams {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // and not Ignore, which children would inherit
 	s := Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
@@ -52,7 +46,7 @@ func System() Streams {
 		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
 		Size: func() (int, int) {
 			w, h, err := term.GetSize(int(os.Stderr.Fd()))
-			if err != nil {
+			if err != nil || w <= 0 || h <= 0 { // some terminals do not say
 				return 80, 24
 			}
 			return w, h
@@ -68,26 +62,29 @@ type Open func(dir string) (control.Control, func() error, error)
 // env is what every command works with.
 type env struct {
 	Streams
+	out     *sink // is Out
 	open    Open
 	dir     string
 	noColor bool
+	begun   bool // the command line was understood
 }
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, streams Streams, version string, open Open) int {
-	e := &env{Streams: streams, open: open}
+	e := &env{Streams: streams, out: &sink{Writer: streams.Out}, open: open}
+	e.Out = e.out
 	root := newRoot(e, version)
 	root.SetArgs(args)
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
 	err := root.ExecuteContext(context.Background())
-	if err == nil {
-		return exitOK
+	if err != nil && !e.begun {
+		err = &control.Usage{Err: err}
 	}
-	code, silent := exitCode(err)
-	if !silent {
-		fmt.Fprintf(e.Err, "conclave: %v\n", err)
+	code, say := exitCode(err, e.out)
+	if say != "" {
+		fmt.Fprintf(e.Err, "conclave: %s\n", say)
 	}
 	return code
 }
@@ -106,22 +103,27 @@ was cut off can be resumed.`,
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetVersionTemplate("conclave {{.Version}}\n")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return control.Usagef("%w\nSee: %s --help", err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	f := root.PersistentFlags()
 	f.StringVarP(&e.dir, "directory", "C", ".", "work in the project of this `directory`")
 	f.BoolVar(&e.noColor, "no-color", false, "no colours (also: NO_COLOR in the environment)")
 	root.PersistentPreRun = func(*cobra.Command, []string) {
+		e.begun = true
 		if e.noColor {
 			e.Color = false
 		}
 	}
 	root.AddCommand(newRun(e), newResume(e), newRuns(e), newLog(e), newDrive(e))
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		c.Args = args(0, 0, "one of bash, zsh, fish or powershell")
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		c.Example = "  source <(conclave completion bash)\n  conclave completion fish > ~/.config/fish/completions/conclave.fish"
+	}
 	return root
 }
 
@@ -133,16 +135,6 @@ func (e *env) with(f func(control.Control) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	return f(c)
-}
-
-// exact is cobra.ExactArgs as a usage error that names what is missing.
-func args(low, high int, what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, a []string) error {
-		if len(a) < low || len(a) > high {
-			return control.Usagef("%s takes %s\nSee: %s --help", c.CommandPath(), what, c.CommandPath())
-		}
-		return nil
-	}
 }
 
 // runIDs completes ids of runs.
@@ -160,37 +152,4 @@ func (e *env) runIDs(want func(control.Flow) bool) cobra.CompletionFunc {
 		})
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// An outcome is an error that is nothing but an exit code: what there is to say
-// has been said.
-type outcome struct{ code int }
-
-func (o outcome) Error() string { return fmt.Sprintf("exit code %d", o.code) }
-
-// ended is the outcome of a run.
-func ended(s event.Status) error {
-	switch s {
-	case event.StatusSuccess:
-		return nil
-	case event.StatusTimeout:
-		return outcome{exitTimeout}
-	case event.StatusCancelled:
-		return outcome{exitCancelled}
-	}
-	return outcome{exitFailed}
-}
-
-// exitCode maps every error to its code, and says whether it has been told.
-func exitCode(err error) (code int, silent bool) {
-	if o, ok := errors.AsType[outcome](err); ok {
-		return o.code, true
-	}
-	if _, ok := errors.AsType[*control.Usage](err); ok {
-		return exitUsage, false
-	}
-	if _, ok := errors.AsType[*control.NotFound](err); ok {
-		return exitUsage, false
-	}
-	return exitFailed, false
 }

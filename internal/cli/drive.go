@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os/signal"
 	"syscall"
@@ -24,7 +22,7 @@ func newDrive(e *env) *cobra.Command {
 		Hidden: true,
 		Args:   args(1, 1, "one run"),
 		RunE: func(cmd *cobra.Command, a []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 			defer stop()
 			return e.with(func(c control.Control) error {
 				var err error
@@ -37,7 +35,7 @@ func newDrive(e *env) *cobra.Command {
 				} else {
 					err = c.Resume(ctx, event.FlowID(a[0]), false)
 				}
-				if errors.Is(err, context.Canceled) {
+				if err != nil && ctx.Err() != nil {
 					fmt.Fprintf(e.Err, "%s is left as it is, to be resumed\n", a[0])
 					return outcome{exitCancelled}
 				}

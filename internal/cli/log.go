@@ -52,7 +52,7 @@ as they say it; elsewhere --live adds it.`,
 }
 
 func (e *env) printLog(ctx context.Context, c control.Control, id event.FlowID, asJSON bool) error {
-	lines := &plain{out: e.Out, everything: true}
+	lines := &plain{out: e.Out, feed: newFeed(ctx, c, true)}
 	for ev, err := range c.Read(ctx, id) {
 		if err != nil {
 			return err
@@ -62,12 +62,15 @@ func (e *env) printLog(ctx context.Context, c control.Control, id event.FlowID, 
 		} else if err := printEvent(ctx, c, e.Out, ev); err != nil {
 			return err
 		}
+		if e.out.err != nil {
+			return e.out.err
+		}
 	}
+	lines.close()
 	return nil
 }
 
-// followLog watches a run. Its lines are the command's result, so where they
-// are not a live display they go to the standard output.
+// followLog watches a run without driving it.
 func (e *env) followLog(ctx context.Context, c control.Control, id event.FlowID, s show) error {
 	w := newWatch(e, c, id, s)
 	w.following = true
@@ -111,7 +114,7 @@ func (e *env) checkLog(ctx context.Context, c control.Control, a []string) error
 		fmt.Fprintln(e.Out, f.What)
 	}
 	if len(found) > 0 {
-		return fmt.Errorf("%d problems in %s", len(found), what)
+		return fmt.Errorf("%s in %s", plural(len(found), "problem"), what)
 	}
 	fmt.Fprintf(e.Out, "sound: %s\n", what)
 	return nil

@@ -29,17 +29,20 @@ driver, and whatever the other still tries to record is refused.`,
 		Args:              args(0, 1, "at most one run"),
 		ValidArgsFunction: e.runIDs(func(f control.Flow) bool { return !f.Finished }),
 		RunE: func(cmd *cobra.Command, a []string) error {
+			if err := s.check(background); err != nil {
+				return err
+			}
+			if background && takeOver {
+				return control.Usagef("--take-over and --background do not go together: take the run over here and hand it on with Ctrl-\\")
+			}
 			return e.with(func(c control.Control) error {
 				ctx := cmd.Context()
-				id, err := unfinished(ctx, c, a)
+				id, err := unfinished(ctx, c, a, takeOver)
 				if err != nil {
 					return err
 				}
 				if background {
 					return e.background(ctx, c, id, s)
-				}
-				if err := s.check(); err != nil {
-					return err
 				}
 				w := newWatch(e, c, id, s)
 				if err := w.fresh(ctx, takeOver); err != nil {
@@ -56,8 +59,9 @@ driver, and whatever the other still tries to record is refused.`,
 	return c
 }
 
-// unfinished finds the run to resume.
-func unfinished(ctx context.Context, c control.Control, a []string) (event.FlowID, error) {
+// unfinished finds the run to resume: the one that is named, else the newest
+// that nobody drives. Taking over without a name needs there to be but one.
+func unfinished(ctx context.Context, c control.Control, a []string, takeOver bool) (event.FlowID, error) {
 	if len(a) == 1 {
 		return c.Find(ctx, a[0])
 	}
@@ -65,18 +69,24 @@ func unfinished(ctx context.Context, c control.Control, a []string) (event.FlowI
 	if err != nil {
 		return "", err
 	}
-	driven := false
+	var driven []event.FlowID
 	for _, f := range flows {
 		if !f.Finished && f.Driver == nil {
 			return f.ID, nil
 		}
-		driven = driven || f.Driver != nil
+		if !f.Finished {
+			driven = append(driven, f.ID)
+		}
 	}
 	switch {
 	case len(flows) == 0:
 		return c.Find(ctx, "")
-	case driven:
-		return "", control.Usagef("the runs that are not finished are being driven; see: conclave runs")
+	case takeOver && len(driven) == 1:
+		return driven[0], nil
+	case takeOver && len(driven) > 1:
+		return "", control.Usagef("several runs are being driven; name the one to take over, see: conclave runs")
+	case len(driven) > 0:
+		return "", control.Usagef("the runs that are not finished are being driven; see: conclave runs\nTo watch one: conclave log --follow %s", driven[0])
 	}
 	return "", control.Usagef("every run here is finished; see: conclave runs")
 }
@@ -95,7 +105,7 @@ func (w *watch) fresh(ctx context.Context, takeOver bool) error {
 			return control.Usagef("%s is finished (%s); see it with: conclave runs show %s", f.ID, f.Status, f.ID)
 		}
 		if f.Driver != nil && !takeOver {
-			return control.Usagef("%s is being driven by process %d; follow it with: conclave log --follow %s\nIf that process hangs: conclave resume --take-over %s", f.ID, f.Driver.PID, f.ID, f.ID)
+			return &control.Driven{Flow: f.ID, PID: f.Driver.PID}
 		}
 		w.offline = f.Offline
 	}
@@ -112,6 +122,6 @@ func (e *env) background(ctx context.Context, c control.Control, id event.FlowID
 		return err
 	}
 	fmt.Fprintln(e.Out, id)
-	e.say(s, "Goes on in the background, process %d.\n  follow:  conclave log --follow %s\n  cancel:  conclave runs cancel %s\n", pid, id, id)
+	e.say(s, "Goes on in the background, process %d.\n%s", pid, whatNext(id))
 	return nil
 }

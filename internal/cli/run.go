@@ -3,11 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -97,7 +94,7 @@ func runTask(cmd *cobra.Command, e *env, c control.Control, task string, o runOp
 	if cmd.Flags().Changed("timeout") && o.timeout <= 0 {
 		return control.Usagef("--timeout %s: the time must be above zero", o.timeout)
 	}
-	if err := o.check(); err != nil {
+	if err := o.check(o.detach); err != nil {
 		return err
 	}
 	run, err := c.Prepare(ctx, req)
@@ -111,11 +108,11 @@ func runTask(cmd *cobra.Command, e *env, c control.Control, task string, o runOp
 			return err
 		}
 		fmt.Fprintln(e.Out, run.ID)
-		e.say(o.show, "Runs in the background, process %d.\n  follow:  conclave log --follow %s\n  cancel:  conclave runs cancel %s\n", pid, run.ID, run.ID)
+		e.say(o.show, "Runs in the background, process %d.\n%s", pid, whatNext(run.ID))
 		return nil
 	}
 	w := newWatch(e, c, run.ID, o.show)
-	w.offline = run.Offline
+	w.offline, w.ours = run.Offline, true
 	return w.run(ctx, func(ctx context.Context) error { return c.Start(ctx, run) })
 }
 
@@ -138,7 +135,7 @@ func (e *env) say(s show, format string, args ...any) {
 type show struct {
 	json   bool
 	quiet  bool
-	output string
+	output answerFile
 	// everything lists all that happens; tokens shows live text in plain output.
 	everything, tokens bool
 }
@@ -152,41 +149,14 @@ type flagSet interface {
 func (s *show) flags(f flagSet) {
 	f.BoolVar(&s.json, "json", false, "print every event as a line of JSON, the result last")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "nothing but the answer (errors are still shown)")
-	f.StringVar(&s.output, "output-file", "", "also write the answer to this `file`")
+	f.StringVar((*string)(&s.output), "output-file", "", "also write the answer to this `file`")
 }
 
-// check makes sure, before anything is spent, that the answer can be kept.
-func (s *show) check() error {
-	if s.output == "" {
-		return nil
+// check refuses what cannot be shown as was asked for, before anything begins. A
+// run in the background has nobody to show it.
+func (s *show) check(background bool) error {
+	if background && (s.json || s.output != "") {
+		return control.Usagef("a run in the background prints nothing, so --json and --output-file do not go with it; see it with: conclave log --json, conclave runs show")
 	}
-	if info, err := os.Stat(s.output); err == nil && info.IsDir() {
-		return control.Usagef("--output-file %s is a directory; name a file", s.output)
-	}
-	f, err := os.CreateTemp(filepath.Dir(s.output), ".conclave-*")
-	if err != nil {
-		return control.Usagef("--output-file %s cannot be written: %w", s.output, errors.Unwrap(err))
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
-// keep writes the answer where it was asked for, all of it or nothing.
-func (s *show) keep(text string) error {
-	if s.output == "" {
-		return nil
-	}
-	f, err := os.CreateTemp(filepath.Dir(s.output), ".conclave-*")
-	if err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	_, err = f.WriteString(strings.TrimRight(text, "\n") + "\n")
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), s.output)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return fmt.Errorf("write the answer to %s: %w", s.output, err)
-	}
-	return nil
+	return s.output.check()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
@@ -14,30 +15,40 @@ import (
 	"conclave/internal/view"
 )
 
+// newScreen chooses how to show a flow. The lines of one that is followed are
+// what was asked for: unless a person watches them they go to the standard
+// output.
 func (w *watch) newScreen(ctx context.Context) screen {
 	switch {
 	case w.show.json:
 		return &jsonScreen{w: w, ctx: ctx}
 	case w.show.quiet:
-		return silent{}
-	case w.ErrTerminal:
-		return newTerminal(w.env, w.id, w.stop != nil, w.show.everything)
+		return silent{w.Err}
+	case w.ErrTerminal && (w.OutTerminal || !w.following):
+		return newTerminal(w.env, w.id, w.stop != nil, newFeed(ctx, w.c, w.show.everything))
 	}
 	out := w.Err
 	if w.following {
 		out = w.Out
 	}
-	return &plain{out: out, everything: w.show.everything, tokens: w.show.tokens}
+	return &plain{out: out, err: w.Err, feed: newFeed(ctx, w.c, w.show.everything), tokens: w.show.tokens, said: speeches{}}
 }
 
-// silent shows nothing.
-type silent struct{}
+// silent shows nothing of the flow.
+type silent struct{ err io.Writer }
 
-func (silent) event(event.Event) {}
-func (silent) delta(live.Delta)  {}
-func (silent) notice(string)     {}
-func (silent) tick()             {}
-func (silent) close()            {}
+func (silent) event(event.Event)    {}
+func (silent) delta(live.Delta)     {}
+func (s silent) notice(what string) { notify(s.err, what) }
+func (silent) tick()                {}
+func (silent) close()               {}
+
+// notify prints a notice where there is no display to put it.
+func notify(w io.Writer, what string) {
+	if what != "" {
+		fmt.Fprintln(w, what)
+	}
+}
 
 // jsonScreen prints every event as a line of JSON.
 type jsonScreen struct {
@@ -46,7 +57,7 @@ type jsonScreen struct {
 }
 
 func (j *jsonScreen) event(e event.Event) {
-	if err := printEvent(j.ctx, j.w.c, j.w.Out, e); err != nil {
+	if err := printEvent(j.ctx, j.w.c, j.w.Out, e); err != nil && j.w.out.err == nil {
 		fmt.Fprintf(j.w.Err, "conclave: %v\n", err)
 	}
 }
@@ -59,7 +70,7 @@ func (j *jsonScreen) delta(d live.Delta) {
 	}
 }
 
-func (j *jsonScreen) notice(s string) { fmt.Fprintln(j.w.Err, s) }
+func (j *jsonScreen) notice(s string) { notify(j.w.Err, s) }
 func (*jsonScreen) tick()             {}
 func (*jsonScreen) close()            {}
 
@@ -88,20 +99,21 @@ func printJSON(w io.Writer, v any) error {
 
 // plain prints one line for each thing that happened.
 type plain struct {
-	out                io.Writer
-	everything, tokens bool
-	timeline           view.Timeline
-	printed            int
-	said               map[event.AgentID]string // live text that has no line yet
+	out, err io.Writer
+	feed     feed
+	tokens   bool
+	said     speeches // live text that has no line yet
 }
 
 func (p *plain) event(e event.Event) {
-	p.timeline = p.timeline.Apply(e)
-	for ; p.printed < p.timeline.Len(); p.printed++ {
-		if i := p.timeline.At(p.printed); p.everything || worthALine(i) {
-			fmt.Fprintf(p.out, "%s  %s\n", i.At.Local().Format("15:04:05"), i.Line())
-		}
+	p.quote(e.Agent, p.said.ended(e))
+	for _, i := range p.feed.take(e) {
+		p.line(i)
 	}
+}
+
+func (p *plain) line(i view.Item) {
+	fmt.Fprintf(p.out, "%s  %s\n", when(i).Local().Format("15:04:05"), i.Line())
 }
 
 // lineAt is how much live text makes a line where it has no line breaks.
@@ -111,35 +123,44 @@ func (p *plain) delta(d live.Delta) {
 	if !p.tokens || d.Kind == live.Tool {
 		return
 	}
-	if p.said == nil {
-		p.said = map[event.AgentID]string{}
+	now, earlier := p.said.hear(d, d.Text)
+	p.quote(d.Agent, earlier)
+	s := now.text
+	for line, rest, ok := cutLine(s); ok; line, rest, ok = cutLine(s) {
+		p.quote(d.Agent, line)
+		s = rest
 	}
-	s := p.said[d.Agent] + d.Text
-	for {
-		cut := strings.IndexByte(s, '\n')
-		if cut < 0 && len(s) > lineAt {
-			cut = strings.LastIndexByte(s[:lineAt], ' ')
-		}
-		if cut < 0 {
-			break
-		}
-		if line := view.OneLine(s[:cut]); line != "" {
-			fmt.Fprintf(p.out, "          %s » %s\n", d.Agent, line)
-		}
-		s = s[cut+1:]
-	}
-	p.said[d.Agent] = s
+	p.said.keep(d.Agent, s)
 }
 
-func (p *plain) notice(s string) { fmt.Fprintln(p.out, s) }
-func (*plain) tick()             {}
-func (*plain) close()            {}
-
-// worthALine leaves out what only matters while one watches closely.
-func worthALine(i view.Item) bool {
-	switch i.Kind {
-	case view.ItemThinking, view.ItemText, view.ItemRound, view.ItemPresented, view.ItemFinal:
-		return false
+// cutLine takes a line off a text that goes on: up to a line break, else up to
+// the last space that keeps it short, else, of a text without spaces, a piece.
+func cutLine(s string) (line, rest string, ok bool) {
+	if line, rest, ok = strings.Cut(s, "\n"); ok || len(s) <= lineAt {
+		return line, rest, ok
 	}
-	return true
+	if i := strings.LastIndexByte(s[:lineAt], ' '); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	i := lineAt
+	for i > 0 && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return s[:i], s[i:], true
+}
+
+// quote prints something an agent says.
+func (p *plain) quote(a event.AgentID, s string) {
+	if line := view.OneLine(s); line != "" {
+		fmt.Fprintf(p.out, "          %s » %s\n", a, line)
+	}
+}
+
+func (p *plain) notice(s string) { notify(p.err, s) }
+func (*plain) tick()             {}
+
+func (p *plain) close() {
+	for _, i := range p.feed.rest() {
+		p.line(i)
+	}
 }

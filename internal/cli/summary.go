@@ -15,8 +15,7 @@ func (w *watch) summary(r view.RunResult) {
 	fmt.Fprintf(w.Err, "\n%s\n", p.bold(verdictLine(r)))
 	parts := []string{plural(r.Coordination.Rounds, "round"), plural(r.Usage.Total.Calls, "model call")}
 	if w.offline {
-		parts[1] = plural(r.Usage.Total.Calls, "scripted reply")
-		parts[1] = strings.Replace(parts[1], "replys", "replies", 1)
+		parts[1] = plural(r.Usage.Total.Calls, "scripted reply", "scripted replies")
 	} else if r.Usage.Total.Input+r.Usage.Total.Output > 0 {
 		parts = append(parts, fmt.Sprintf("%d tokens", r.Usage.Total.Input+r.Usage.Total.Output), fmt.Sprintf("$%.4f", r.Usage.Total.CostUSD))
 	}

@@ -17,37 +17,34 @@ import (
 // it stand the agents and what each is saying right now. It is drawn on the
 // error stream, at most ten times a second.
 type terminal struct {
-	out        io.Writer
-	size       func() (int, int)
-	paint      paint
-	id         event.FlowID
-	driving    bool
-	everything bool
+	out     io.Writer
+	size    func() (int, int)
+	paint   paint
+	id      event.FlowID
+	driving bool
 
-	timeline view.Timeline
-	printed  int
-	card     view.Card
-	saying   map[event.AgentID]string // the end of what is being said
-	message  string
-	lines    int // drawn below the scrolled part
-	dirty    bool
-	closed   bool
+	feed    feed
+	lines   []view.Item // that have not scrolled by yet
+	card    view.Card
+	saying  speeches // the end of what is being said
+	message string
+	drawn   int       // lines below the scrolled part
+	shown   time.Time // the second that the clock shows
+	dirty   bool
+	closed  bool
 }
 
-func newTerminal(e *env, id event.FlowID, driving, everything bool) *terminal {
+func newTerminal(e *env, id event.FlowID, driving bool, f feed) *terminal {
 	return &terminal{
-		out: e.Err, size: e.Size, paint: paint(e.Color), id: id, driving: driving, everything: everything,
-		saying: map[event.AgentID]string{}, dirty: true,
+		out: e.Err, size: e.Size, paint: paint(e.Color), id: id, driving: driving, feed: f,
+		saying: speeches{}, dirty: true,
 	}
 }
 
 func (t *terminal) event(e event.Event) {
 	t.card = t.card.Apply(e)
-	t.timeline = t.timeline.Apply(e)
-	switch e.Body.(type) {
-	case event.Called, event.Failed, event.Interrupted:
-		delete(t.saying, e.Agent) // superseded by the fact
-	}
+	t.lines = append(t.lines, t.feed.take(e)...)
+	t.saying.ended(e)
 	t.dirty = true
 }
 
@@ -55,28 +52,30 @@ func (t *terminal) event(e event.Event) {
 const tail = 400
 
 func (t *terminal) delta(d live.Delta) {
-	s := t.saying[d.Agent]
-	switch d.Kind {
-	case live.Tool:
-		s += " [" + d.Text + "] "
-	default:
-		s += d.Text
+	text := d.Text
+	if d.Kind == live.Tool {
+		text = " [" + d.Text + "] "
 	}
-	if len(s) > 2*tail {
-		s = strings.ToValidUTF8(s[len(s)-tail:], "")
+	now, _ := t.saying.hear(d, text)
+	if s := now.text; len(s) > 2*tail {
+		t.saying.keep(d.Agent, strings.ToValidUTF8(s[len(s)-tail:], ""))
 	}
-	t.saying[d.Agent] = s
 	t.dirty = true
 }
 
-func (t *terminal) notice(s string) { t.message, t.dirty = s, true; t.tick() }
+func (t *terminal) notice(s string) {
+	t.message, t.dirty = s, true
+	t.tick()
+}
 
 // tick draws what has changed. Time passes by itself, so the clock is redrawn
 // once a second even if nothing else is.
 func (t *terminal) tick() {
-	if t.closed {
+	now := time.Now().Truncate(time.Second)
+	if t.closed || !t.dirty && now.Equal(t.shown) {
 		return
 	}
+	t.shown = now
 	t.draw()
 }
 
@@ -86,6 +85,7 @@ func (t *terminal) close() {
 		return
 	}
 	t.closed = true
+	t.lines = append(t.lines, t.feed.rest()...)
 	var b strings.Builder
 	t.erase(&b)
 	t.scroll(&b)
@@ -98,14 +98,11 @@ func (t *terminal) draw() {
 	t.erase(&b)
 	t.scroll(&b)
 	width, height := t.size()
-	below := t.below(width)
-	if len(below) >= height {
-		below = below[:max(height-1, 1)]
-	}
+	below := t.below(width, max(height-1, 1))
 	for _, l := range below {
 		b.WriteString(l + "\x1b[K\n")
 	}
-	t.lines = len(below)
+	t.drawn = len(below)
 	b.WriteString("\x1b[?2026l")
 	_, _ = io.WriteString(t.out, b.String())
 	t.dirty = false
@@ -113,41 +110,51 @@ func (t *terminal) draw() {
 
 // erase goes back to where the live part begins and clears it.
 func (t *terminal) erase(b *strings.Builder) {
-	if t.lines > 0 {
-		fmt.Fprintf(b, "\x1b[%dA", t.lines)
+	if t.drawn > 0 {
+		fmt.Fprintf(b, "\x1b[%dA", t.drawn)
 	}
 	b.WriteString("\r\x1b[J")
-	t.lines = 0
+	t.drawn = 0
 }
 
 // scroll prints what has happened since.
 func (t *terminal) scroll(b *strings.Builder) {
 	width, _ := t.size()
-	for ; t.printed < t.timeline.Len(); t.printed++ {
-		i := t.timeline.At(t.printed)
-		if !t.everything && !worthALine(i) {
-			continue
-		}
-		b.WriteString(t.paint.dim(i.At.Local().Format("15:04:05")) + "  " + t.paint.item(i, fit(i.Line(), width-11)) + "\n")
+	for _, i := range t.lines {
+		b.WriteString(t.paint.dim(when(i).Local().Format("15:04:05")) + "  " + t.paint.item(i, fit(i.Line(), width-11)) + "\n")
 	}
+	t.lines = nil
 }
 
-// below is the live part, line by line.
-func (t *terminal) below(width int) []string {
-	out := []string{""}
-	for _, l := range t.card.Agents {
+// below is the live part, line by line. In a low terminal the empty lines go
+// first and then the agents, from the last: how the run stands comes before who
+// does what.
+func (t *terminal) below(width, height int) []string {
+	foot := []string{
+		fit(fmt.Sprintf("  %s  %s", clockFace(t.card.Elapsed(time.Now())), t.card.Ballot.Sentence()), width-1),
+		t.hint(width),
+	}
+	foot = foot[:min(len(foot), height)]
+	room := height - len(foot)
+	var out []string
+	for _, l := range t.card.Agents[:min(len(t.card.Agents), room)] {
 		out = append(out, t.agent(l, width))
 	}
-	sentence := t.card.Ballot.Sentence()
-	out = append(out, "", fit(fmt.Sprintf("  %s  %s", clockFace(t.card.Elapsed(time.Now())), sentence), width-1))
-	if t.message != "" {
-		out = append(out, t.paint.bold(fit("  "+t.message, width-1)))
-	} else if t.driving {
-		out = append(out, t.paint.dim(fit("  Ctrl-C cancels · Ctrl-C twice leaves it resumable · Ctrl-\\ continues in background", width-1)))
-	} else {
-		out = append(out, t.paint.dim(fit("  following; Ctrl-C stops following · to end the run: conclave runs cancel "+string(t.id), width-1)))
+	if len(out) > 0 && len(out)+2 <= room {
+		out = append([]string{""}, append(out, "")...)
 	}
-	return out
+	return append(out, foot...)
+}
+
+// hint is what can be done now, or what has just been.
+func (t *terminal) hint(width int) string {
+	switch {
+	case t.message != "":
+		return t.paint.bold(fit("  "+t.message, width-1))
+	case t.driving:
+		return t.paint.dim(fit("  Ctrl-C cancels · Ctrl-C twice leaves it resumable · Ctrl-\\ continues in background", width-1))
+	}
+	return t.paint.dim(fit("  following; Ctrl-C stops following · to end the run: conclave runs cancel "+string(t.id), width-1))
 }
 
 // agent is one agent's line: a mark, its names, what it does, what it says.
@@ -173,18 +180,19 @@ func (t *terminal) agent(l view.AgentLine, width int) string {
 	left = fit(left, width-1)
 	out := t.paint.state(l.State, left)
 	if room := width - 1 - runewidth.StringWidth(left) - 3; room > 12 {
-		if s := lastOf(t.saying[l.ID], room); s != "" {
+		if s := lastOf(t.saying[l.ID].text, room); s != "" {
 			out += "  " + t.paint.dim(s)
 		}
 	}
 	return out
 }
 
-func plural(n int, what string) string {
+// plural counts things, regular ones unless many is given.
+func plural(n int, one string, many ...string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %s", n, strings.Join(append(many, one+"s")[:1], ""))
 }
 
 func clockFace(d time.Duration) string {

@@ -8,9 +8,7 @@ package control
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	"conclave/internal/event"
@@ -39,11 +37,15 @@ type Control interface {
 	Find(ctx context.Context, typed string) (event.FlowID, error)
 	// Flows lists what there is, newest first.
 	Flows(ctx context.Context) ([]Flow, error)
+	// Open gives what a window on a flow shows first, however long its log is.
+	Open(ctx context.Context, id event.FlowID) (view.Snapshot, error)
 	// Read yields the events of a flow as far as it has come; Follow goes on.
 	Read(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error]
 	Follow(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error]
-	// Listen hands live text to f until ctx ends, wherever the flow is driven.
-	Listen(ctx context.Context, id event.FlowID, f func(live.Delta))
+	// Listen hands live text to f until ctx ends. With here it is that of a flow
+	// which this process drives or is about to; otherwise that of another
+	// process, and Listen also returns when there is nobody to be heard.
+	Listen(ctx context.Context, id event.FlowID, here bool, f func(live.Delta))
 	// Driver tells who drives a flow.
 	Driver(ctx context.Context, id event.FlowID) (Driver, bool, error)
 	// Send says something to a flow, durably. Its driver answers in the log.
@@ -79,9 +81,9 @@ type Run struct {
 // A Flow is one line of the list of flows.
 type Flow struct {
 	view.Row
-	Driver *Driver // nil if nobody drives it
+	Driver *Driver `json:"driver,omitempty"` // nil if nobody drives it
 	// Offline: every agent is scripted, so no model is called.
-	Offline bool
+	Offline bool `json:"offline"`
 }
 
 // State is how a flow stands, in one word.
@@ -106,41 +108,3 @@ type Finding struct {
 	Flow event.FlowID `json:"flow,omitempty"`
 	What string       `json:"what"`
 }
-
-// NotFound is the error of looking for a flow that is not there.
-type NotFound struct {
-	Typed   string
-	Several []event.FlowID // it could be any of these
-	Nearest []event.FlowID
-}
-
-func (e *NotFound) Error() string {
-	var b strings.Builder
-	switch {
-	case len(e.Several) > 0:
-		fmt.Fprintf(&b, "%q could be any of these:", e.Typed)
-		for _, id := range e.Several {
-			fmt.Fprintf(&b, "\n  %s", id)
-		}
-		return b.String()
-	case e.Typed == "":
-		return "there are no runs here yet; start one with: conclave run \"your task\""
-	}
-	fmt.Fprintf(&b, "there is no run %q here", e.Typed)
-	if len(e.Nearest) > 0 {
-		b.WriteString("; the nearest are:")
-		for _, id := range e.Nearest {
-			fmt.Fprintf(&b, "\n  %s", id)
-		}
-	}
-	return b.String()
-}
-
-// A Usage error is about what was asked for: nothing was done.
-type Usage struct{ Err error }
-
-func (e *Usage) Error() string { return e.Err.Error() }
-func (e *Usage) Unwrap() error { return e.Err }
-
-// Usagef makes a Usage error.
-func Usagef(format string, args ...any) error { return &Usage{fmt.Errorf(format, args...)} }

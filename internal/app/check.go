@@ -1,0 +1,59 @@
+package app
+
+import (
+	"context"
+
+	"conclave/internal/control"
+	"conclave/internal/coord"
+	"conclave/internal/event"
+	"conclave/internal/eventlog"
+)
+
+// Check implements [control.Control].
+func (a *App) Check(ctx context.Context, id event.FlowID) ([]control.Finding, error) {
+	log, err := a.existing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := []event.FlowID{id}
+	if id == "" {
+		flows, err := log.Flows(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ids = nil
+		for _, f := range flows {
+			ids = append(ids, f.ID)
+		}
+	}
+	var out []control.Finding
+	for _, id := range ids {
+		for _, what := range checkFlow(ctx, log, id) {
+			out = append(out, control.Finding{Flow: id, What: what})
+		}
+	}
+	return out, nil
+}
+
+// checkFlow reads a flow, which proves checksums and numbers, reads every text
+// it names, and then lets its decider judge the events.
+func checkFlow(ctx context.Context, log eventlog.Log, id event.FlowID) []string {
+	var out []string
+	var events []event.Event
+	for e, err := range log.Read(ctx, id, 1) {
+		if err != nil {
+			return append(out, err.Error()) // what cannot be read cannot be judged
+		}
+		if _, err := event.Fill(e, func(c event.Content) (string, error) {
+			p, err := log.Blob(ctx, c.Blob)
+			return string(p), err
+		}); err != nil {
+			out = append(out, err.Error())
+		}
+		events = append(events, e)
+	}
+	for _, p := range coord.Check(events) {
+		out = append(out, p.String())
+	}
+	return out
+}

@@ -1,0 +1,45 @@
+package app
+
+import (
+	"context"
+
+	"conclave/internal/event"
+	"conclave/internal/live"
+)
+
+// Listen implements [control.Control]. A flow driven elsewhere is heard through
+// its driver's socket; when that closes the driver is gone, and those who follow
+// look again for what it wrote last.
+func (a *App) Listen(ctx context.Context, id event.FlowID, here bool, f func(live.Delta)) {
+	mine := func(d live.Delta) bool {
+		if d.Flow == id {
+			f(d)
+		}
+		return ctx.Err() == nil
+	}
+	if here {
+		a.listenHere(ctx, mine)
+		return
+	}
+	log, err := a.existing(ctx)
+	if err != nil {
+		return
+	}
+	if h, ok, err := log.Holder(ctx, id); err == nil && ok && h.Live != "" {
+		_ = live.Dial(ctx, h.Live, mine)
+		log.Nudge()
+	}
+}
+
+func (a *App) listenHere(ctx context.Context, mine func(live.Delta) bool) {
+	deltas, stop := a.hub.Listen()
+	defer stop()
+	for {
+		select {
+		case d := <-deltas:
+			mine(d)
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+
+	"conclave/internal/event"
+	"conclave/internal/eventlog"
+	"conclave/internal/view"
+)
+
+// SnapshotVersion is that of the checkpoints of what is shown.
+const SnapshotVersion = view.SnapshotVersion
+
+const (
+	snapshotName  = "view"
+	snapshotEvery = 2000 // events
+)
+
+// Keep returns an observer of a new flow's driver that keeps its snapshot.
+func Keep(log eventlog.Log, id event.FlowID) func([]event.Event) {
+	return (&keeper{log: log, id: id}).observe
+}
+
+// Open implements [control.Control].
+func (a *App) Open(ctx context.Context, id event.FlowID) (view.Snapshot, error) {
+	log, err := a.existing(ctx)
+	if err != nil {
+		return view.Snapshot{}, err
+	}
+	s, err := snapshot(ctx, log, id)
+	if err != nil {
+		return view.Snapshot{}, err
+	}
+	return s.now, nil
+}
+
+// keeper folds a flow into its snapshot and keeps that as a checkpoint every so
+// often.
+type keeper struct {
+	log  eventlog.Log
+	id   event.FlowID
+	now  view.Snapshot
+	kept uint64
+}
+
+// snapshot folds a flow as far as it has come, from its checkpoint on.
+func snapshot(ctx context.Context, log eventlog.Log, id event.FlowID) (*keeper, error) {
+	k := &keeper{log: log, id: id}
+	if c, ok, err := log.LoadCheckpoint(ctx, id, snapshotName, SnapshotVersion); err == nil && ok {
+		if json.Unmarshal(c.Data, &k.now) == nil && k.now.Seq == c.Seq {
+			k.kept = c.Seq
+		} else {
+			k.now = view.Snapshot{}
+		}
+	}
+	for e, err := range log.Read(ctx, id, k.now.Seq+1) {
+		if err != nil {
+			return nil, err
+		}
+		k.now = k.now.Apply(e)
+	}
+	k.keep(ctx)
+	return k, nil
+}
+
+// observe takes in what the flow's driver has recorded.
+func (k *keeper) observe(events []event.Event) {
+	for _, e := range events {
+		k.now = k.now.Apply(e)
+	}
+	k.keep(context.Background())
+}
+
+// keep saves a checkpoint if there is enough in it. It is a cache: what goes
+// wrong costs time at the next opening and nothing else.
+func (k *keeper) keep(ctx context.Context) {
+	if k.now.Seq < k.kept+snapshotEvery {
+		return
+	}
+	data, err := json.Marshal(k.now)
+	if err != nil {
+		return
+	}
+	c := eventlog.Checkpoint{Name: snapshotName, Version: SnapshotVersion, Seq: k.now.Seq, Data: data}
+	if k.log.SaveCheckpoint(ctx, k.id, c) == nil {
+		k.kept = k.now.Seq
+	}
+}

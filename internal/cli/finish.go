@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/view"
+)
+
+// left says what became of a run that was not brought to its end here.
+func (w *watch) left(ctx context.Context, err error) error {
+	w.screen.close()
+	if w.stop == nil {
+		return err // it was never ours
+	}
+	_, driven := errors.AsType[*control.Driven](err)
+	_, taken := errors.AsType[*control.TakenOver](err)
+	switch {
+	case driven, taken:
+		return err
+	case !w.begun(ctx):
+		return w.unborn(err)
+	case !errors.Is(err, errLeave):
+		return fmt.Errorf("%w\nThe run is kept as far as it came. Once that is mended, go on with: conclave resume %s", err, w.id)
+	case w.hand:
+		return w.handOver(ctx)
+	}
+	if w.out.err != nil {
+		fmt.Fprintf(w.Err, "conclave: standard output cannot be written any more: %v\n", reason(w.out.err))
+	}
+	what := "The run is left as it is and nothing of it is lost."
+	if w.stopping {
+		what = "The run was told to stop and is left before its end, which comes when it is resumed."
+	}
+	fmt.Fprintf(w.Err, "%s\n  resume:         conclave resume %s\n  in background:  conclave resume --background %s\n", what, w.id, w.id)
+	return outcome{exitCancelled}
+}
+
+// begun reports whether there is anything in the log. A log that cannot be read
+// is as good as none.
+func (w *watch) begun(ctx context.Context) bool {
+	for _, err := range w.c.Read(ctx, w.id) {
+		return err == nil
+	}
+	return false
+}
+
+// unborn is for a run that did not come to its first event.
+func (w *watch) unborn(err error) error {
+	if !errors.Is(err, errLeave) {
+		return err
+	}
+	fmt.Fprintln(w.Err, "The run had not begun; nothing is recorded.")
+	return outcome{exitCancelled}
+}
+
+func (w *watch) handOver(ctx context.Context) error {
+	pid, err := w.c.Background(ctx, w.id, nil)
+	if err != nil {
+		return fmt.Errorf("%w\nThe run is left as it is; go on with: conclave resume %s", err, w.id)
+	}
+	fmt.Fprintf(w.Err, "The run goes on in the background, process %d.\n%s", pid, whatNext(w.id))
+	return outcome{exitCancelled}
+}
+
+// whatNext is what can be done with a run in the background.
+func whatNext(id event.FlowID) string {
+	return fmt.Sprintf("  follow:  conclave log --follow %s\n  cancel:  conclave runs cancel %s\n", id, id)
+}
+
+// finish shows the result and says how it ended.
+func (w *watch) finish(ctx context.Context) error {
+	r, err := resolve(ctx, w.c, w.result.RunResult())
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.show.output.write(r.FinalAnswer.Text), w.print(r))
+}
+
+func (w *watch) print(r view.RunResult) error {
+	switch {
+	case w.show.json:
+		if err := printJSON(w.Out, r); err != nil && w.out.fault() != nil {
+			return fmt.Errorf("%w\nThe result is kept; see it with: conclave runs show --json %s", err, w.id)
+		}
+		return ended(r.Status)
+	case !w.show.quiet:
+		w.summary(r)
+	case r.Error != "":
+		fmt.Fprintf(w.Err, "conclave: %s\n", view.OneLine(r.Error))
+	}
+	if w.printAnswer(r.FinalAnswer.Text); w.out.fault() != nil {
+		return fmt.Errorf("print the answer: %w\nIt is kept; see it with: conclave runs show %s", w.out.fault(), w.id)
+	}
+	return ended(r.Status)
+}
+
+// resolve fills in the texts a result only names.
+func resolve(ctx context.Context, c control.Control, r view.RunResult) (view.RunResult, error) {
+	texts := map[event.Hash]string{}
+	for _, h := range r.Blobs() {
+		t, err := c.Text(ctx, event.Content{Blob: h})
+		if err != nil {
+			return r, err
+		}
+		texts[h] = t
+	}
+	return r.Fill(texts), nil
+}

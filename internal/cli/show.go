@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/view"
+)
+
+func newRunsShow(e *env) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:               "show ID",
+		Short:             "Show how a run stands: agents, answers, votes, cost, result",
+		Example:           "  conclave runs show k3f9\n  conclave runs show --json k3f9",
+		Args:              args(0, 1, "one run; without any it shows the newest"),
+		ValidArgsFunction: e.runIDs(nil),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			return e.with(func(c control.Control) error {
+				id, err := c.Find(cmd.Context(), strings.Join(a, ""))
+				if err != nil {
+					return err
+				}
+				return e.showRun(cmd.Context(), c, id, asJSON)
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return c
+}
+
+func (e *env) showRun(ctx context.Context, c control.Control, id event.FlowID, asJSON bool) error {
+	var card view.Card
+	var result view.Result
+	for ev, err := range c.Read(ctx, id) {
+		if err != nil {
+			return err
+		}
+		card, result = card.Apply(ev), result.Apply(ev)
+	}
+	r, err := resolve(ctx, c, result.RunResult())
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(e.Out, r)
+	}
+	task, err := c.Text(ctx, card.Task)
+	if err != nil {
+		return err
+	}
+	driver, driven, err := c.Driver(ctx, id)
+	if err != nil {
+		return err
+	}
+	e.printRun(card, r, task, driver, driven)
+	return nil
+}
+
+func (e *env) printRun(card view.Card, r view.RunResult, task string, driver control.Driver, driven bool) {
+	p := paint(e.Color && e.OutTerminal)
+	o := e.Out
+	fmt.Fprintf(o, "%s\n%s\n\n", p.bold(string(card.ID)), view.Clean(strings.TrimSpace(task)))
+	switch {
+	case r.Status != "":
+		fmt.Fprintln(o, verdictLine(r))
+	case driven:
+		fmt.Fprintf(o, "Running, driven by process %d. %s\n", driver.PID, card.Ballot.Sentence())
+	default:
+		fmt.Fprintf(o, "Not finished and driven by nobody; go on with: conclave resume %s\n", card.ID)
+	}
+	fmt.Fprintf(o, "%s · started %s · %s\n\n", card.Mode, card.Started.Local().Format("Jan _2 15:04:05"), time.Duration(r.Duration-r.Down).Round(100*time.Millisecond))
+	rows := [][]string{{"AGENT", "ID", "STATE", "ANSWERS", "CALLS", "TOKENS", "VOTE"}}
+	for _, l := range card.Agents {
+		vote := string(l.VoteFor)
+		if vote != "" && !l.VoteFresh {
+			vote += " (out of date)"
+		}
+		state := string(l.State)
+		if l.Lost != "" {
+			state += ": " + view.Shorten(l.Lost, 40)
+		}
+		rows = append(rows, []string{string(l.Label), string(l.ID), state, fmt.Sprint(l.Answers), fmt.Sprint(l.Calls), tokensOf(r, l.ID), vote})
+	}
+	table(o, rows, 0)
+	for _, v := range r.Coordination.Votes {
+		fmt.Fprintf(o, "\n%s for %s: %s", v.Voter, v.For, view.OneLine(v.Reason))
+	}
+	if t := strings.TrimSpace(r.FinalAnswer.Text); t != "" {
+		fmt.Fprintf(o, "\n\n%s\n", view.Clean(t))
+	} else {
+		fmt.Fprintln(o)
+	}
+}
+
+func tokensOf(r view.RunResult, a event.AgentID) string {
+	for _, u := range r.Usage.Agents {
+		if u.Agent == a {
+			return fmt.Sprint(u.Input + u.Output)
+		}
+	}
+	return "0"
+}
