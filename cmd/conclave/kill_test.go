@@ -22,6 +22,7 @@ import (
 // run is started, killed, resumed and killed again until it ends, and its log is
 // then compared with every line that any of the processes had printed.
 func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	kills := int64(200)
 	if testing.Short() || raceEnabled {
 		kills = 20
@@ -34,7 +35,7 @@ func TestKilledAnywhere(t *testing.T) {
 			rng := rand.New(rand.NewPCG(worker, 4711))
 			for done.Load() < kills && !t.Failed() {
 				p := victim(t, t.TempDir())
-				done.Add(p.torment(t, rng))
+				p.torment(t, rng, &done, kills)
 				p.examine(t, want)
 			}
 		})
@@ -110,27 +111,26 @@ func (p *project) undisturbed(t *testing.T) string {
 }
 
 // torment starts a run and kills it, and every resume of it, until one comes to
-// its end. It returns how often it killed.
-func (p *project) torment(t *testing.T, rng *rand.Rand) (kills int64) {
+// its end, or there were kills enough.
+func (p *project) torment(t *testing.T, rng *rand.Rand, done *atomic.Int64, kills int64) {
 	args := []string{"run", "--json", "--config", "team.yaml", "a task"}
-	for {
-		killed := p.live(t, rng, args)
-		if !killed {
-			return kills
+	for !t.Failed() {
+		if !p.live(t, rng, args, done.Load() < kills) {
+			return
 		}
-		kills++
+		done.Add(1)
 		args = []string{"resume", "--json"}
 		if p.flows() == 0 { // killed before anything was recorded
 			args = []string{"run", "--json", "--config", "team.yaml", "a task"}
 		} else if p.finished(t) { // killed after the last event
-			return kills
+			return
 		}
 	}
 }
 
-// live runs the program and kills it a moment after a random line of its
-// output, at the latest after patience.
-func (p *project) live(t *testing.T, rng *rand.Rand, args []string) (killed bool) {
+// live runs the program and, if it may, kills it a moment after a random line of
+// its output: any, or one of the next that are new.
+func (p *project) live(t *testing.T, rng *rand.Rand, args []string, may bool) (killed bool) {
 	t.Helper()
 	cmd := p.command(args...)
 	var stderr bytes.Buffer
@@ -143,6 +143,12 @@ func (p *project) live(t *testing.T, rng *rand.Rand, args []string) (killed bool
 		t.Fatal(err)
 	}
 	after := rng.IntN(45)
+	if rng.IntN(3) > 0 {
+		after = len(p.acknowledged) + rng.IntN(20)
+	}
+	if !may {
+		after = -1
+	}
 	kill := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var timer *time.Timer
 	if after == 0 {

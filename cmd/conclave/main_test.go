@@ -13,21 +13,15 @@ import (
 // asProgram in the environment makes this test binary the program itself.
 const asProgram = "CONCLAVE_TEST_AS_PROGRAM"
 
+// quickExit keeps the race detector from sleeping a second before each of many
+// processes ends.
+const quickExit = "atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
 	run := func() { os.Exit(app.Main(os.Args[1:], cli.System())) }
 	if os.Getenv(asProgram) != "" {
 		run()
 	}
+	_ = os.Setenv("GORACE", quickExit)
 	testscript.Main(m, map[string]func(){"conclave": run})
-}
-
-// Every script drives the real program through its real entry point.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "../../testdata/script",
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("NO_COLOR", "1")
-			return nil
-		},
-	})
 }
