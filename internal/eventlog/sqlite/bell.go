@@ -13,18 +13,22 @@ import (
 // pollEvery is how often followers look when files cannot be watched.
 const pollEvery = 250 * time.Millisecond
 
-// A bell is a file that every process writes to after a commit and watches
-// while somebody follows. When nobody does there is neither a watch nor a
-// goroutine.
+// A bell is a file that every process writes to after a commit and watches from
+// when somebody first follows until the log is closed: giving a watch up takes
+// the kernel milliseconds, which short runs would all pay. While nobody follows,
+// what is heard is not acted on, and a poll does not run.
 type bell struct {
 	file     *os.File
 	wake     func()
 	pollOnly bool // set by tests alone
 
-	mu   sync.Mutex
-	ears int
-	stop chan struct{}
-	gone chan struct{}
+	mu     sync.Mutex
+	ears   int
+	watch  *fsnotify.Watcher // nil until somebody follows, and where it cannot be
+	tried  bool
+	closed bool
+	stop   chan struct{} // of the poll
+	wg     sync.WaitGroup
 }
 
 func newBell(path string, wake func()) (*bell, error) {
@@ -48,13 +52,16 @@ func (b *bell) ring() { b.file.WriteAt([]byte{'\n'}, 0) }
 func (b *bell) listen() (leave func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ears++; b.ears == 1 {
-		b.stop, b.gone = make(chan struct{}), make(chan struct{})
+	b.ears++
+	if !b.tried {
+		b.tried = true
 		if w := b.watcher(); w != nil {
-			go b.watch(w, b.stop, b.gone)
-		} else {
-			go b.poll(b.stop, b.gone)
+			b.watch = w
+			b.wg.Go(func() { b.hear(w) })
 		}
+	}
+	if b.watch == nil && b.stop == nil && !b.closed {
+		b.poll()
 	}
 	return b.leave
 }
@@ -78,47 +85,89 @@ func (b *bell) watcher() *fsnotify.Watcher {
 func (b *bell) leave() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ears--; b.ears == 0 {
+	if b.ears--; b.ears == 0 && b.stop != nil {
 		close(b.stop)
-		<-b.gone
+		b.stop = nil
 	}
 }
 
-func (b *bell) watch(w *fsnotify.Watcher, stop, gone chan struct{}) {
+// hear wakes until the watch is closed. If the file goes away under it, those
+// who follow are woken by a poll from then on.
+func (b *bell) hear(w *fsnotify.Watcher) {
 	for {
 		select {
 		case e, ok := <-w.Events:
-			b.wake()
-			if !ok || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-				w.Close()
-				b.poll(stop, gone)
+			if !ok {
 				return
 			}
-		case <-w.Errors: // events were lost
+			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+				b.deafen(w)
+			}
+		case _, ok := <-w.Errors: // events were lost
+			if !ok {
+				return
+			}
+		}
+		if b.heeded() {
 			b.wake()
-		case <-stop:
-			w.Close()
-			close(gone)
-			return
 		}
 	}
 }
 
-func (b *bell) poll(stop, gone chan struct{}) {
-	defer close(gone)
-	t := time.NewTicker(pollEvery)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-			b.wake()
-		case <-stop:
-			return
-		}
+func (b *bell) heeded() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ears > 0
+}
+
+// deafen gives a watch up that hears nothing any more.
+func (b *bell) deafen(w *fsnotify.Watcher) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.watch != w {
+		return // closed
+	}
+	b.watch = nil
+	b.wg.Go(func() { w.Close() })
+	if b.ears > 0 {
+		b.poll()
 	}
 }
 
-func (b *bell) close() error { return b.file.Close() }
+// poll wakes every so often until stop is closed. Callers hold mu.
+func (b *bell) poll() {
+	stop := make(chan struct{})
+	b.stop = stop
+	b.wg.Go(func() {
+		t := time.NewTicker(pollEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				b.wake()
+			case <-stop:
+				return
+			}
+		}
+	})
+}
+
+// close gives up the watch and the file. Whoever still listens hears nothing.
+func (b *bell) close() error {
+	b.mu.Lock()
+	w := b.watch
+	b.watch, b.tried, b.closed = nil, true, true
+	if b.stop != nil {
+		close(b.stop)
+		b.stop = nil
+	}
+	b.mu.Unlock()
+	if w != nil {
+		w.Close()
+	}
+	b.wg.Wait()
+	return b.file.Close()
+}
 
 // see notes what followers of this process are woken for.
 func (l *Log) see(pos, sent uint64) {

@@ -6,3 +6,6 @@ func (l *Log) CoverEvery(n uint64) { l.w.coverEvery = n }
 
 // PollOnly has followers poll, as where files cannot be watched.
 func (l *Log) PollOnly() { l.bell.pollOnly = true }
+
+// Deaf has followers not hear the bell.
+func (l *Log) Deaf() { l.bell.wake = func() {} }

@@ -160,18 +160,68 @@ func TestPoll(t *testing.T) {
 	<-done
 }
 
-// Nobody who follows, nothing that runs: the writer's goroutine alone is left.
+// Whoever commits notices what others have committed before, and tells the
+// followers: they may not hear of it in any other way, since what the bell rings
+// for is then known already.
+func TestCommitWakes(t *testing.T) {
+	dir := t.TempDir()
+	log, other := open(t, dir), open(t, dir)
+	other.Deaf()
+	ctx, cancel := context.WithCancel(t.Context())
+	got, done := make(chan uint64), make(chan struct{})
+	go func() {
+		defer close(done)
+		for e, err := range other.Follow(ctx, "run-1", 1) {
+			if err != nil {
+				t.Error(err)
+			}
+			got <- e.Seq
+		}
+	}()
+	l, own := acquire(t, log, "run-1"), acquire(t, other, "run-2")
+	for n := uint64(1); n <= 4; n++ {
+		if err := log.Commit(ctx, l, eventlogtest.Sample("run-1", n, n)); err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Commit(ctx, own, eventlogtest.Sample("run-2", n, n)); err != nil {
+			t.Fatal(err)
+		}
+		if seq := <-got; seq != n {
+			t.Fatalf("event %d, want %d", seq, n)
+		}
+	}
+	cancel()
+	<-done
+}
+
+// Once somebody has followed the watch stays, and nothing else does: following
+// again leaves no trace, and where files cannot be watched no poll goes on.
 func TestIdle(t *testing.T) {
-	log := open(t, filepath.Join(t.TempDir(), ".conclave"))
-	before := goleak.IgnoreCurrent()
-	l := acquire(t, log, "run-1")
-	if err := log.Commit(ctx, l, eventlogtest.Sample("run-1", 1, 1)); err != nil {
-		t.Fatal(err)
+	for name, follows := range map[string]int{"watch": 1, "poll": 0} {
+		t.Run(name, func(t *testing.T) {
+			log := open(t, filepath.Join(t.TempDir(), ".conclave"))
+			if name == "poll" {
+				log.PollOnly()
+			}
+			l := acquire(t, log, "run-1")
+			if err := log.Commit(ctx, l, eventlogtest.Sample("run-1", 1, 1)); err != nil {
+				t.Fatal(err)
+			}
+			follow := func() {
+				for range log.Follow(ctx, "run-1", 1) {
+					break
+				}
+			}
+			for range follows {
+				follow()
+			}
+			before := goleak.IgnoreCurrent()
+			for range 3 {
+				follow()
+			}
+			goleak.VerifyNone(t, before)
+		})
 	}
-	for range log.Follow(ctx, "run-1", 1) {
-		break
-	}
-	goleak.VerifyNone(t, before)
 }
 
 func TestPrivate(t *testing.T) {

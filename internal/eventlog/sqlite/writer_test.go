@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
+	"conclave/internal/event"
 	"conclave/internal/eventlog"
 )
 
@@ -97,6 +99,78 @@ func TestAbandoned(t *testing.T) {
 			t.Errorf("submit: %v, want context.Canceled", err)
 		}
 		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Two ids may have one hash: the event decides.
+func TestHashCollision(t *testing.T) {
+	l, err := Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	le, err := l.Acquire(t.Context(), "run-1", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := event.Event{Flow: "run-1", Seq: 1, Fact: event.Fact{ID: "a", Body: event.Settled{}}}
+	if err := l.Commit(t.Context(), le, []event.Event{e}); err != nil {
+		t.Fatal(err)
+	}
+	err = l.w.submit(t.Context(), &request{do: func(w *writer) error {
+		s := &flowState{indexed: true, blocks: []*block{
+			newBlock(1, []uint64{1}, []uint64{hashID("b")}), // as if a and b had one hash
+			newBlock(2, []uint64{1}, []uint64{hashID("a")}),
+		}}
+		for id, want := range map[string]bool{"a": true, "b": false, "c": false} {
+			if _, known, err := w.byID(s, id); err != nil || known != want {
+				t.Errorf("byID %s: %v, %v, want %v", id, known, err, want)
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Small blocks are merged: a flow that grows slowly does not have one for every
+// few events.
+func TestBlocksMerge(t *testing.T) {
+	l, err := Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	l.CoverEvery(50)
+	le, err := l.Acquire(t.Context(), "run-1", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const total, each = 2500, 50
+	for from := 1; from <= total; from += each {
+		var events []event.Event
+		for n := from; n < from+each; n++ {
+			events = append(events, event.Event{Flow: "run-1", Seq: uint64(n), Fact: event.Fact{ID: fmt.Sprint(n), Body: event.Settled{}}})
+		}
+		if err := l.Commit(t.Context(), le, events); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The last one may be covered after its commit was answered: ask behind it.
+	err = l.w.submit(t.Context(), &request{do: func(w *writer) error {
+		blocks, err := w.c.number("SELECT count(*) FROM blocks")
+		if err != nil {
+			return err
+		}
+		events, err := w.c.number("SELECT sum(n) FROM blocks")
+		if blocks != 3 || events != total {
+			t.Errorf("%d events in %d blocks, want %d in 3", events, blocks, total)
+		}
+		return err
 	}})
 	if err != nil {
 		t.Fatal(err)
