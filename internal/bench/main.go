@@ -1,0 +1,174 @@
+// Command bench measures Conclave against floors taken in the same run and
+// prints docs/benchmarks.md. Run it with: make bench
+//
+// Every figure is a median unless it says otherwise. A ratio to the floor is
+// what counts: it moves little from machine to machine, milliseconds do not.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A row is one line of the report.
+type row struct {
+	what, floor, ours, ratio, budget string
+	ok                               bool
+}
+
+// measurements are in the order of the report.
+var measurements = []struct {
+	name string
+	do   func(ctx context.Context, dir string) ([]row, error)
+}{
+	{"start", start},
+	{"append", appends},
+	{"turn", turns},
+	{"agents", agents},
+	{"resume", resumes},
+	{"recovery", recovery},
+}
+
+func main() {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, only []string) error {
+	dir, err := os.MkdirTemp("", "conclave-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var rows []row
+	for _, m := range measurements {
+		if len(only) > 0 && !slices.Contains(only, m.name) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%s…\n", m.name)
+		sub := filepath.Join(dir, m.name)
+		if err := os.Mkdir(sub, 0o700); err != nil {
+			return err
+		}
+		r, err := m.do(ctx, sub)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		rows = append(rows, r...)
+	}
+	report(rows)
+	return nil
+}
+
+func report(rows []row) {
+	fmt.Print(`# Benchmarks
+
+Written by ` + "`make bench`" + `. Floors and figures are taken in the same run on the same machine: compare the ratios.
+
+`)
+	fmt.Printf("%s, %d cores, %s/%s, %s.\n\n", runtime.Version(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, cpu())
+	fmt.Println("| what | floor | ours | ours ÷ floor | budget | |")
+	fmt.Println("|---|---|---|---|---|---|")
+	for _, r := range rows {
+		mark := "ok"
+		if !r.ok {
+			mark = "**over**"
+		}
+		if r.budget == "" {
+			mark = ""
+		}
+		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", r.what, r.floor, r.ours, r.ratio, r.budget, mark)
+	}
+	fmt.Print(`
+How each is measured is in the comments of ` + "`internal/bench`" + `.
+`)
+}
+
+func cpu() string {
+	p, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown processor"
+	}
+	for line := range strings.Lines(string(p)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+		}
+	}
+	return "unknown processor"
+}
+
+// median of n times f.
+func median(n int, f func() error) (time.Duration, error) {
+	var all []time.Duration
+	for range n {
+		t := time.Now()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		all = append(all, time.Since(t))
+	}
+	return middle(all), nil
+}
+
+func middle(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// paired measures floor and ours in turns, so that whatever else the machine
+// does hits both.
+func paired(n int, floor, ours func() error) (f, o time.Duration, err error) {
+	var fs, os []time.Duration
+	for range n {
+		t := time.Now()
+		if err := floor(); err != nil {
+			return 0, 0, err
+		}
+		fs = append(fs, time.Since(t))
+		t = time.Now()
+		if err := ours(); err != nil {
+			return 0, 0, err
+		}
+		os = append(os, time.Since(t))
+	}
+	return middle(fs), middle(os), nil
+}
+
+func against(what string, floorName string, floor, ours time.Duration, atMost float64) row {
+	ratio := float64(ours) / float64(floor)
+	return row{
+		what: what, floor: fmt.Sprintf("%s (%s)", short(floor), floorName), ours: short(ours),
+		ratio: fmt.Sprintf("%.2f×", ratio), budget: fmt.Sprintf("≤ %g×", atMost), ok: ratio <= atMost,
+	}
+}
+
+func short(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.0f µs", float64(d)/1e3)
+	case d < time.Second:
+		return fmt.Sprintf("%.1f ms", float64(d)/1e6)
+	}
+	return fmt.Sprintf("%.2f s", d.Seconds())
+}
+
+// build compiles a package of the module, or a source file, the way it is
+// released.
+func build(dir, name, pkg string) (string, error) {
+	out := filepath.Join(dir, name)
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, msg)
+	}
+	return out, nil
+}
