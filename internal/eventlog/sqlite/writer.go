@@ -12,15 +12,15 @@ import (
 	"conclave/internal/eventlog"
 )
 
-// A writer is the one goroutine of a Log that writes to the database.
+// A writer is the one place of a Log that writes to the database.
 //
-// It takes every request that waits, runs them one after the other in one
-// transaction and answers all of them when that is on the disk. A request that
-// arrives meanwhile is in the next transaction; one that comes alone waits for
-// nobody.
+// Its goroutine takes every request that waits, runs them one after the other in
+// one transaction and answers all of them when that is on the disk. A request
+// that arrives meanwhile is in the next transaction. One that comes while nobody
+// else does is done by its own caller, which saves waking the goroutine and
+// being woken by it.
 type writer struct {
 	log  *Log
-	c    *conn // owned by the goroutine
 	gone chan struct{}
 
 	mu      sync.Mutex
@@ -28,7 +28,10 @@ type writer struct {
 	closed  bool
 	wake    chan struct{} // capacity 1: something waits, or closed
 
-	// Owned by the goroutine.
+	// turn is held by whoever writes, and guards what follows.
+	turn       sync.Mutex
+	c          *conn
+	crowd      int        // requests in the last transaction
 	k          *knowledge // nil if nothing is known
 	rows       []any      // of events the transaction will insert
 	coverEvery uint64     // changed by tests alone
@@ -36,7 +39,7 @@ type writer struct {
 
 // A request is something to be done in a transaction.
 type request struct {
-	// do runs on the writer's goroutine. An error that is a refusal must be
+	// do runs while the turn is held. An error that is a refusal must be
 	// returned before anything is written; any other error undoes the whole
 	// transaction, after which do may be called again.
 	do func(*writer) error
@@ -71,7 +74,13 @@ func newWriter(l *Log, c *conn) *writer {
 // it is not done at all; once taken its outcome is waited for, so that the
 // caller always knows it.
 func (w *writer) submit(ctx context.Context, r *request) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	r.done = make(chan struct{})
+	if w.alone(r) {
+		return r.err
+	}
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -89,6 +98,31 @@ func (w *writer) submit(ctx context.Context, r *request) error {
 		<-r.done
 	}
 	return r.err
+}
+
+// alone does r at once if nobody else writes, waits or has just been writing
+// together with others: those are about to come back, and share a transaction.
+func (w *writer) alone(r *request) bool {
+	if !w.turn.TryLock() {
+		return false
+	}
+	defer w.turn.Unlock()
+	w.mu.Lock()
+	free := !w.closed && len(w.waiting) == 0
+	w.mu.Unlock()
+	if !free || w.crowd > 1 {
+		return false
+	}
+	w.write([]*request{r})
+	return true
+}
+
+// write does a batch. Callers hold turn.
+func (w *writer) write(batch []*request) {
+	if w.crowd = len(batch); w.crowd > 0 {
+		w.commit(batch)
+		w.cover()
+	}
 }
 
 func (w *writer) signal() {
@@ -110,19 +144,21 @@ func (w *writer) close() error {
 
 func (w *writer) run() {
 	defer close(w.gone)
-	last := 1
 	for range w.wake {
-		w.gather(last)
-		batch, closed := w.take()
-		last = len(batch)
-		if len(batch) > 0 {
-			w.commit(batch)
-			w.cover()
-		}
-		if closed {
+		if w.round() {
 			return
 		}
 	}
+}
+
+// round does everything that waits, and reports whether the writer is closed.
+func (w *writer) round() (closed bool) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	w.gather(w.crowd)
+	batch, closed := w.take()
+	w.write(batch)
+	return closed
 }
 
 // gatherFor bounds how long gather lets others go first.
