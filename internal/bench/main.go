@@ -124,21 +124,24 @@ func middle(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// paired measures floor and ours in turns, so that whatever else the machine
-// does hits both.
+// paired measures floor and ours in blocks by turns, so that whatever else the
+// machine does hits both, and neither pays for what the other left behind.
 func paired(n int, floor, ours func() error) (f, o time.Duration, err error) {
+	const block = 50
 	var fs, os []time.Duration
-	for range n {
-		t := time.Now()
-		if err := floor(); err != nil {
-			return 0, 0, err
+	for len(fs) < n {
+		for _, side := range []struct {
+			do  func() error
+			out *[]time.Duration
+		}{{floor, &fs}, {ours, &os}} {
+			for range min(block, n) {
+				t := time.Now()
+				if err := side.do(); err != nil {
+					return 0, 0, err
+				}
+				*side.out = append(*side.out, time.Since(t))
+			}
 		}
-		fs = append(fs, time.Since(t))
-		t = time.Now()
-		if err := ours(); err != nil {
-			return 0, 0, err
-		}
-		os = append(os, time.Since(t))
 	}
 	return middle(fs), middle(os), nil
 }
