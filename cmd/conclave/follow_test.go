@@ -74,7 +74,7 @@ func TestStopFollowing(t *testing.T) {
 	a := p.start(t, "run", "--config", "stuck.yaml", "a task")
 	a.says(a.err, "answers, revision 1")
 	f := p.terminal(t, 100, 20, "log", "--follow")
-	f.says(f.out, "following; Ctrl-C stops following")
+	f.says(f.out, "Following; Ctrl-C stops following")
 	f.press(ctrlC)
 	f.ends(4)
 	if s := p.status(t); s != "running" {
@@ -163,5 +163,34 @@ func TestCancelUnheard(t *testing.T) {
 	a.signal(syscall.SIGKILL)
 	c.says(c.out, "is cancelled")
 	c.ends(0)
+	p.sound(t)
+}
+
+// Of several who resume a run at once one drives it, and the others are told.
+func TestResumeAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newTeam(t)
+	a := p.start(t, "run", "--config", "stuck.yaml", "a task")
+	a.says(a.err, "answers, revision 1")
+	a.signal(syscall.SIGKILL)
+	a.ends(-1)
+
+	p.slow(t, "500ms")
+	all := []*process{p.start(t, "resume", "run-"), p.start(t, "resume", "run-"), p.start(t, "resume", "run-")}
+	drove := 0
+	for _, x := range all {
+		x.readers.Wait()
+		_ = x.cmd.Wait()
+		refused := regexp.MustCompile(`(?m)^conclave: run-\S+ is (being driven by|finished)`).MatchString(x.err.String())
+		switch code := x.cmd.ProcessState.ExitCode(); {
+		case code == 0 && !refused:
+			drove++
+		case code != 1 || !refused:
+			t.Errorf("exit code %d\n%s", code, x.everything())
+		}
+	}
+	if drove != 1 {
+		t.Errorf("%d processes drove the run", drove)
+	}
 	p.sound(t)
 }

@@ -150,6 +150,8 @@ func (p *project) live(t *testing.T, rng *rand.Rand, args []string, may bool) (k
 		after = -1
 	}
 	kill := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	hangs := time.AfterFunc(limit, func() { _ = cmd.Process.Signal(syscall.SIGABRT) }) // and says where
+	defer hangs.Stop()
 	var timer *time.Timer
 	if after == 0 {
 		timer = time.AfterFunc(time.Duration(rng.IntN(12_000))*time.Microsecond, kill)

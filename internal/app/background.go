@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,10 +66,10 @@ func (a *App) Background(ctx context.Context, id event.FlowID, fresh *control.Ru
 		pid := cmd.Process.Pid // which releasing it forgets
 		return pid, cmd.Process.Release()
 	}
-	_ = cmd.Wait()
-	if err != nil {
-		return 0, fmt.Errorf("start a background process: %w", err)
+	if err != nil { // it may be at work all the same
+		return 0, errors.Join(fmt.Errorf("hear from the background process: %w", err), cmd.Process.Release())
 	}
+	_ = cmd.Wait()
 	return 0, control.Usagef("the background process could not take up %s: %s", id,
 		cmp.Or(string(said), "it ended without a word; see "+out.Name()))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"fmt"
 	"time"
 
 	"conclave/internal/control"
@@ -74,7 +73,7 @@ func (a *App) keep(ctx context.Context, task string) (event.Content, error) {
 	}
 	h, err := log.PutBlob(ctx, []byte(task))
 	if err != nil {
-		return event.Content{}, fmt.Errorf("keep the task: %w", err)
+		return event.Content{}, control.Usagef("keep the task: %w", err) // nothing was done
 	}
 	return event.Content{Blob: h, Size: len(task)}, nil
 }

@@ -141,6 +141,9 @@ func (e *env) with(f func(control.Control) error) (err error) {
 func (e *env) runIDs(want func(control.Flow) bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, a []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var out []cobra.Completion
+		if len(a) > 0 { // each command takes one
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		_ = e.with(func(c control.Control) error {
 			flows, err := c.Flows(cmd.Context())
 			for _, f := range flows {

@@ -100,17 +100,25 @@ func (w *watch) takenUp(e event.Event) {
 	}
 }
 
-// lost reports whether an event says that somebody has taken the flow from us. A
-// driver that was stopped and has come back learns it here even if it has
-// nothing to record.
-func (w *watch) lost(ctx context.Context, e event.Event) bool {
-	if _, up := e.Body.(event.Resumed); !up || w.stop == nil {
-		return false
+// lost tells how our driving ended if an event says that somebody has taken the
+// flow from us. A driver that was stopped and has come back learns it here even
+// if it has nothing to record.
+func (w *watch) lost(ctx context.Context, e event.Event, in *inputs) error {
+	if _, up := e.Body.(event.Resumed); !up || w.stop == nil || in.driven == nil {
+		return nil
 	}
-	d, driven, err := w.c.Driver(ctx, w.id)
-	if err == nil && driven && d.PID == os.Getpid() {
+	d, held, err := w.c.Driver(ctx, w.id)
+	if err == nil && held && d.PID == os.Getpid() {
 		w.ours = true
-		return false
+		return nil
 	}
-	return err == nil && w.ours // before that it is an old story
+	if err != nil || !w.ours {
+		return nil // an old story
+	}
+	// The flow is not ours any more. If that is because we have brought it to
+	// its end, stopping comes too late to matter.
+	w.stop(&control.TakenOver{Flow: w.id})
+	err = <-in.driven
+	in.driven = nil
+	return err
 }

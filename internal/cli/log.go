@@ -30,6 +30,9 @@ as they say it; elsewhere --live adds it.`,
 		Args:              args(0, 1, "at most one run"),
 		ValidArgsFunction: e.runIDs(nil),
 		RunE: func(cmd *cobra.Command, a []string) error {
+			if tokens && !follow {
+				return control.Usagef("--live goes with --follow: what has been said is in the log")
+			}
 			return e.with(func(c control.Control) error {
 				ctx := cmd.Context()
 				id, err := c.Find(ctx, strings.Join(a, ""))

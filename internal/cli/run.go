@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -77,8 +76,9 @@ func taskOf(e *env, a []string) (string, error) {
 		if len(p) > maxTask {
 			return "", control.Usagef("the task is larger than %d MiB; give it as a file in a context path", maxTask>>20)
 		}
-		task = string(bytes.ToValidUTF8(p, []byte("�")))
+		task = string(p)
 	}
+	task = strings.ToValidUTF8(task, "�")
 	if strings.TrimSpace(task) == "" {
 		return "", control.Usagef("the task is empty; say what is to be done: conclave run \"your task\"")
 	}

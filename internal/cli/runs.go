@@ -94,6 +94,6 @@ func table(w io.Writer, rows [][]string, width int) {
 		if width > 0 {
 			last = fit(last, width-runewidth.StringWidth(b.String())-1)
 		}
-		fmt.Fprintln(w, b.String()+last)
+		fmt.Fprintln(w, strings.TrimRight(b.String()+last, " "))
 	}
 }

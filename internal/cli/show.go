@@ -75,7 +75,11 @@ func (e *env) printRun(card view.Card, r view.RunResult, task string, driver con
 	default:
 		fmt.Fprintf(o, "Not finished and driven by nobody; go on with: conclave resume %s\n", card.ID)
 	}
-	fmt.Fprintf(o, "%s · started %s · %s\n\n", card.Mode, card.Started.Local().Format("Jan _2 15:04:05"), time.Duration(r.Duration-r.Down).Round(100*time.Millisecond))
+	took := time.Duration(r.Duration - r.Down)
+	if driven {
+		took = card.Elapsed(time.Now())
+	}
+	fmt.Fprintf(o, "%s · started %s · %s\n\n", card.Mode, card.Started.Local().Format("Jan _2 15:04:05"), took.Round(100*time.Millisecond))
 	rows := [][]string{{"AGENT", "ID", "STATE", "ANSWERS", "CALLS", "TOKENS", "VOTE"}}
 	for _, l := range card.Agents {
 		vote := string(l.VoteFor)
@@ -89,13 +93,18 @@ func (e *env) printRun(card view.Card, r view.RunResult, task string, driver con
 		rows = append(rows, []string{string(l.Label), string(l.ID), state, fmt.Sprint(l.Answers), fmt.Sprint(l.Calls), tokensOf(r, l.ID), vote})
 	}
 	table(o, rows, 0)
-	for _, v := range r.Coordination.Votes {
-		fmt.Fprintf(o, "\n%s for %s: %s", v.Voter, v.For, view.OneLine(v.Reason))
+	for i, v := range r.Coordination.Votes {
+		if i == 0 {
+			fmt.Fprintln(o)
+		}
+		note := ""
+		if !v.Counted {
+			note = " (not counted)"
+		}
+		fmt.Fprintf(o, "%s for %s%s: %s\n", v.Voter, v.For, note, view.OneLine(v.Reason))
 	}
 	if t := strings.TrimSpace(r.FinalAnswer.Text); t != "" {
-		fmt.Fprintf(o, "\n\n%s\n", view.Clean(t))
-	} else {
-		fmt.Fprintln(o)
+		fmt.Fprintf(o, "\n%s\n", view.Clean(t))
 	}
 }
 

@@ -130,10 +130,8 @@ func (t *terminal) scroll(b *strings.Builder) {
 // first and then the agents, from the last: how the run stands comes before who
 // does what.
 func (t *terminal) below(width, height int) []string {
-	foot := []string{
-		fit(fmt.Sprintf("  %s  %s", clockFace(t.card.Elapsed(time.Now())), t.card.Ballot.Sentence()), width-1),
-		t.hint(width),
-	}
+	foot := []string{fit(fmt.Sprintf("  %s  %s", clockFace(t.card.Elapsed(time.Now())), t.card.Ballot.Sentence()), width-1)}
+	foot = append(foot, t.hint(width)...)
 	foot = foot[:min(len(foot), height)]
 	room := height - len(foot)
 	var out []string
@@ -147,14 +145,37 @@ func (t *terminal) below(width, height int) []string {
 }
 
 // hint is what can be done now, or what has just been.
-func (t *terminal) hint(width int) string {
-	switch {
-	case t.message != "":
-		return t.paint.bold(fit("  "+t.message, width-1))
-	case t.driving:
-		return t.paint.dim(fit("  Ctrl-C cancels · Ctrl-C twice leaves it resumable · Ctrl-\\ continues in background", width-1))
+func (t *terminal) hint(width int) []string {
+	text, style := t.message, t.paint.bold
+	if text == "" {
+		style = t.paint.dim
+		text = "Following; Ctrl-C stops following · to end the run: conclave runs cancel " + string(t.id)
+		if t.driving {
+			text = "Ctrl-C cancels · Ctrl-C twice leaves it resumable · Ctrl-\\ continues in background"
+		}
 	}
-	return t.paint.dim(fit("  following; Ctrl-C stops following · to end the run: conclave runs cancel "+string(t.id), width-1))
+	var out []string
+	for _, l := range wrap(text, width-3) {
+		out = append(out, style("  "+l))
+	}
+	return out
+}
+
+// wrap breaks a text between words.
+func wrap(s string, columns int) []string {
+	var out []string
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		if line != "" && runewidth.StringWidth(line)+1+runewidth.StringWidth(word) > columns {
+			out = append(out, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += fit(word, columns)
+	}
+	return append(out, line)
 }
 
 // agent is one agent's line: a mark, its names, what it does, what it says.

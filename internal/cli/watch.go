@@ -95,7 +95,7 @@ type inputs struct {
 	deltas  chan live.Delta
 	signals <-chan os.Signal
 	failed  chan error // to read
-	driven  chan error // how the driving ended
+	driven  chan error // how the driving ended; nil once it has
 }
 
 func (in inputs) delta(ctx context.Context) func(live.Delta) {
@@ -112,8 +112,8 @@ func (w *watch) loop(ctx context.Context, in inputs) error {
 	for {
 		select {
 		case e := <-in.events:
-			if w.lost(ctx, e) {
-				return w.left(ctx, &control.TakenOver{Flow: w.id})
+			if err := w.lost(ctx, e, &in); err != nil {
+				return w.left(ctx, err)
 			}
 			if w.event(e); w.over {
 				return w.end(ctx)
@@ -128,6 +128,7 @@ func (w *watch) loop(ctx context.Context, in inputs) error {
 			if err != nil {
 				return w.left(ctx, err)
 			}
+			in.driven = nil // its last events are still to come
 		case s := <-in.signals:
 			if w.stop == nil {
 				return outcome{exitCancelled}

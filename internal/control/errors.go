@@ -52,8 +52,12 @@ type Driven struct {
 }
 
 func (e *Driven) Error() string {
-	return fmt.Sprintf("%s is being driven by process %d; follow it with: conclave log --follow %s\nIf that process hangs: conclave resume --take-over %s",
-		e.Flow, e.PID, e.Flow, e.Flow)
+	who := fmt.Sprintf("process %d", e.PID)
+	if e.PID == 0 { // has not said yet who it is
+		who = "another process"
+	}
+	return fmt.Sprintf("%s is being driven by %s; follow it with: conclave log --follow %s\nIf that process hangs: conclave resume --take-over %s",
+		e.Flow, who, e.Flow, e.Flow)
 }
 
 // TakenOver is the error of a driver whose flow another process has taken over.
