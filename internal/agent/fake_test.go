@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,6 +41,7 @@ type reply struct {
 	deltas []backend.Delta
 	input  int64 // tokens it counts
 	open   bool  // no Done at the end
+	stop   string
 	err    error
 	do     func(context.Context, backend.ToolHost) error
 }
@@ -69,7 +71,7 @@ func (s *speaker) Turn(ctx context.Context, in backend.Input, host backend.ToolH
 		if r.err != nil {
 			yield(backend.Delta{}, r.err)
 		} else if !r.open {
-			yield(backend.Delta{Done: &backend.Done{Stop: "end", Usage: event.Usage{Input: r.input, Output: 5}}}, nil)
+			yield(backend.Delta{Done: &backend.Done{Stop: cmp.Or(r.stop, "end"), Usage: event.Usage{Input: r.input, Output: 5}}}, nil)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (t *turn) outcome(ctx context.Context, c event.ToolCall) (event.Outcome, er
 			Ranking []string `json:"ranking"`
 		}
 		_ = json.Unmarshal(c.Input, &in)
-		v := &event.Vote{For: label(in.AgentID), Reason: in.Reason}
+		v := &event.Vote{For: label(in.AgentID), Reason: clip(in.Reason, event.InlineMax)}
 		for _, l := range in.Ranking {
 			v.Ranking = append(v.Ranking, label(l))
 		}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"strings"
 
 	"conclave/internal/backend"
 	"conclave/internal/coord"
@@ -49,7 +50,7 @@ func (t *turn) deliver(ctx context.Context, r backend.Reply, called event.Fact) 
 		t.listen(r, results)
 		return false, nil
 	}
-	text, err := t.crew.content(ctx, r.Text)
+	text, err := t.crew.content(ctx, strings.TrimSpace(r.Text))
 	if err != nil {
 		return false, err
 	}

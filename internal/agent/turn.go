@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,9 +38,10 @@ type turn struct {
 	shown []prompt.Answer // every answer the agent has been shown
 
 	calls   int
-	granted string // reservation of the call in progress
-	begun   bool   // something of the call in progress has come
-	partial string // said so far in the call in progress
+	granted string      // reservation of the call in progress
+	spent   event.Usage // by a call that failed, where that is known
+	begun   bool        // something of the call in progress has come
+	partial string      // said so far in the call in progress
 
 	// mu serialises what a backend's own loop calls. While the backend speaks it
 	// guards everything here but calls, begun and partial.
@@ -63,8 +65,11 @@ func (t *turn) failed(err error) []event.Fact {
 		Turn: t.turn, Code: string(kind), Message: err.Error(), Final: kind.Final(),
 		Partial: event.Inline(clip(t.partial, event.InlineMax)),
 	}
-	if !t.begun && turnedAway(kind) {
-		f.Request = t.granted
+	if e, ok := errors.AsType[*backend.Error](err); ok {
+		f.RetryAfter = event.Duration(e.RetryAfter)
+	}
+	if !t.begun && turnedAway(kind) || t.spent != (event.Usage{}) {
+		f.Request, f.Usage = t.granted, t.spent
 	}
 	return []event.Fact{t.fact("failed", f)}
 }
@@ -102,6 +107,9 @@ func (t *turn) speak(ctx context.Context) (backend.Reply, event.Fact, error) {
 	if t.trouble != nil {
 		err = t.trouble
 	}
+	if err == nil {
+		err = t.complete(reply)
+	}
 	if err != nil {
 		return reply, event.Fact{}, err
 	}
@@ -122,10 +130,36 @@ func (t *turn) speak(ctx context.Context) (backend.Reply, event.Fact, error) {
 		Usage: reply.Usage, Request: t.granted, Native: native,
 	}
 	if !t.agent.Backend.Traits().OwnsLoop {
-		c.Tools = reply.Calls
+		c.Tools = intents(reply.Calls)
 	}
 	t.granted, t.partial = "", ""
 	return reply, t.fact("call", c), nil
+}
+
+// complete reports a reply that is none: the model would not go on, or was cut
+// off by its length with nothing that could be acted on. What it cost is booked.
+func (t *turn) complete(r backend.Reply) error {
+	switch {
+	case r.Stop == "refusal":
+		t.spent = r.Usage
+		return &backend.Error{Kind: backend.Declined, Message: "the model would not answer"}
+	case r.Stop == "length" && len(r.Calls) == 0:
+		t.spent = r.Usage
+		return &backend.Error{Kind: backend.Truncated, Message: "the reply was cut off at its longest"}
+	}
+	return nil
+}
+
+// intents are calls as they are recorded. What an outcome says is in the
+// proposal that follows, so it is not said twice.
+func intents(calls []event.ToolCall) []event.ToolCall {
+	out := slices.Clone(calls)
+	for i := range out {
+		if event.IsOutcome(out[i].Name) {
+			out[i].Input = nil
+		}
+	}
+	return out
 }
 
 // show passes deltas on to whoever watches.
@@ -149,6 +183,9 @@ func (t *turn) reserve(ctx context.Context) error {
 	if !t.metered {
 		return nil
 	}
+	if t.in.MaxOutput == 0 {
+		t.in.MaxOutput = defaultOutput // what is reserved is what may be said
+	}
 	f := t.fact("request", event.Requested{Turn: t.turn, Amount: estimate(t.agent.Backend, t.in)})
 	events, err := t.port.Submit(ctx, f)
 	if err != nil {
@@ -163,16 +200,11 @@ func (t *turn) reserve(ctx context.Context) error {
 	return errTurnOver
 }
 
-// An Estimator knows better than the length of the text what a call may take.
-type Estimator interface {
-	Estimate(backend.Input) event.Amount
-}
-
 // reply tokens to expect of a call when nobody says.
 const defaultOutput = 4096
 
 func estimate(b backend.Backend, in backend.Input) event.Amount {
-	if e, ok := b.(Estimator); ok {
+	if e, ok := b.(backend.Estimator); ok {
 		return e.Estimate(in)
 	}
 	n := len(in.System)
@@ -188,11 +220,7 @@ func estimate(b backend.Backend, in backend.Input) event.Amount {
 	for _, s := range in.Tools {
 		n += len(s.Description) + len(s.Schema)
 	}
-	out := in.MaxOutput
-	if out == 0 {
-		out = defaultOutput
-	}
-	return event.Amount{Tokens: int64(n/3 + out)}
+	return event.Amount{Tokens: int64(n/3 + in.MaxOutput)}
 }
 
 // hear takes in what the turn was told, before the next call.

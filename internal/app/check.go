@@ -7,6 +7,7 @@ import (
 	"conclave/internal/coord"
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
+	"conclave/internal/eventlog/sqlite"
 )
 
 // Check implements [control.Control].
@@ -27,12 +28,26 @@ func (a *App) Check(ctx context.Context, id event.FlowID) ([]control.Finding, er
 		}
 	}
 	var out []control.Finding
+	if c, ok := log.(storageChecker); ok && id == "" {
+		problems, err := c.Check(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range problems {
+			out = append(out, control.Finding{What: p.String()})
+		}
+	}
 	for _, id := range ids {
 		for _, what := range checkFlow(ctx, log, id) {
 			out = append(out, control.Finding{Flow: id, What: what})
 		}
 	}
 	return out, nil
+}
+
+// storageChecker is a log that can prove what is under its flows.
+type storageChecker interface {
+	Check(ctx context.Context) ([]sqlite.Problem, error)
 }
 
 // checkFlow reads a flow, which proves checksums and numbers, reads every text

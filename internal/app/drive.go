@@ -119,6 +119,9 @@ func opening(ctx context.Context, log eventlog.Log, id event.FlowID) (event.RunS
 			return event.RunStarted{}, fmt.Errorf("read %s: %w", id, err)
 		}
 		if s, ok := e.Body.(event.RunStarted); ok {
+			if err := s.Rules.Validate(len(s.Spec.Seats)); err != nil {
+				return s, fmt.Errorf("%s goes by rules this version cannot follow: %w", id, err)
+			}
 			return s, nil
 		}
 		return event.RunStarted{}, fmt.Errorf("%s begins with %s: it is not a run this version can drive", id, event.Kind(e.Body))

@@ -33,6 +33,9 @@ func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
 	var out []control.Flow
 	for _, f := range flows {
 		row := control.Flow{Row: view.RowOf(f.First, f.Last), Offline: offline(f.First)}
+		if row.ID = f.ID; f.Damaged != nil {
+			row.Damaged = f.Damaged.Error()
+		}
 		if !row.Finished {
 			if d, ok, err := a.Driver(ctx, f.ID); err == nil && ok {
 				row.Driver = &d
@@ -135,6 +138,11 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 	log, err := a.existing(ctx)
 	if err != nil {
 		return err
+	}
+	switch f.Body.(type) {
+	case event.CancelRequested, event.Replied:
+	default:
+		return control.Usagef("%s is not something to say to a run", event.Kind(f.Body))
 	}
 	return log.Send(ctx, id, f)
 }

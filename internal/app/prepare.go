@@ -29,6 +29,9 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 		if err != nil {
 			return control.Run{}, &control.Usage{Err: err}
 		}
+		if rules.Budget.Cost != nil && !b.Traits().Price {
+			return control.Run{}, control.Usagef("agent %s: what %s costs is not known, so max_cost cannot be kept", s.Agent, s.Backend)
+		}
 		if s.Model == "" {
 			t.seats[i].Model = b.Traits().Model
 		}
@@ -48,7 +51,7 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 	if err := rules.Validate(len(t.seats)); err != nil {
 		return control.Run{}, &control.Usage{Err: err}
 	}
-	return control.Run{ID: newID(time.Now()), Started: started, Offline: offline, Source: t.source(), Warnings: t.warnings}, nil
+	return control.Run{ID: newID(time.Now()), Started: started, Offline: offline, Source: t.source(), Warnings: append(t.warnings, t.idle(q)...)}, nil
 }
 
 // newID names a run: when, and four letters to tell it apart and to type.

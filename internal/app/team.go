@@ -70,11 +70,27 @@ func (t team) rules(q control.Request) (event.Rules, error) {
 		limit := event.Duration(q.Timeout)
 		t.settings.RunLimit = &limit
 	}
+	if !q.Asks {
+		t.settings.Override = nil // nobody could answer
+	}
 	r, err := t.settings.Rules(m)
 	if err != nil {
 		return r, &control.Usage{Err: err}
 	}
 	return r, nil
+}
+
+// idle names the settings that change nothing in a run of this version, or of
+// this surface.
+func (t team) idle(q control.Request) []string {
+	var out []string
+	if t.settings.Override != nil && t.settings.Override.On && !q.Asks {
+		out = append(out, "override has no effect here: there is nobody to ask; the winner of the vote presents")
+	}
+	if len(t.settings.ContextPaths) > 0 {
+		out = append(out, "context_paths have no effect yet: agents have no tools in this version")
+	}
+	return out
 }
 
 // demoTeam is the built-in demo, for when nothing is configured.
@@ -107,8 +123,11 @@ func choose(t team, q control.Request) ([]event.Seat, error) {
 		}
 		seats = append(seats, t.seats[i])
 	}
-	if q.Single && len(q.Agents) > 1 {
+	if len(q.Agents) > 1 && q.Single {
 		return nil, control.Usagef("--single takes one agent, and --agents names %d", len(q.Agents))
+	}
+	if len(q.Agents) > 1 && t.mode.Single {
+		return nil, control.Usagef("%s says agent_mode: single, and --agents names %d; name one, or set agent_mode: multi", t.file, len(q.Agents))
 	}
 	if q.Single || t.mode.Single && len(q.Agents) == 0 {
 		seats = seats[:1]

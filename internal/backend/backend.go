@@ -42,6 +42,15 @@ type Traits struct {
 	NativeHistory bool
 	// Model is what to show as the agent's model.
 	Model string
+	// Price says that Estimate knows what a call may cost.
+	Price bool
+}
+
+// An Estimator is a backend that can bound what one Turn may consume before it
+// is made. Only a backend with a Price can take part in a run with a ceiling on
+// money.
+type Estimator interface {
+	Estimate(Input) event.Amount
 }
 
 // An Input is everything the model is sent.

@@ -2,8 +2,6 @@ package config_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -131,29 +129,5 @@ agents:
 	const want = "I am b: [*x] # not YAML, not ${WHO} or $WHO b: [*x] # not YAML."
 	if got := f.Agents[0].Prompt; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
-
-// Configurations of another program load as far as this one goes: nothing in
-// them is unknown, and all that stands in the way is backends.
-func TestForeignConfigurations(t *testing.T) {
-	files, err := filepath.Glob("../../../shared/configs/massgen/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Skip("shared/configs/massgen is not beside this repository")
-	}
-	for _, path := range files {
-		src, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.SplitSeq(said(t, string(src)), "\n") {
-			if !strings.HasSuffix(line, " is not supported yet and has no effect") &&
-				!strings.HasSuffix(line, " is not supported by this version; supported: demo, script") {
-				t.Errorf("%s: %s", filepath.Base(path), line)
-			}
-		}
 	}
 }

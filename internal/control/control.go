@@ -64,6 +64,8 @@ type Request struct {
 	Single  bool
 	Quick   bool
 	Timeout time.Duration // zero is the configured one
+	// Asks: the surface can put a gate to a person.
+	Asks bool
 }
 
 // A Run is a run that is ready to start.
@@ -84,11 +86,15 @@ type Flow struct {
 	Driver *Driver `json:"driver,omitempty"` // nil if nobody drives it
 	// Offline: every agent is scripted, so no model is called.
 	Offline bool `json:"offline"`
+	// Damaged is why the flow cannot be read; empty if it can.
+	Damaged string `json:"damaged,omitempty"`
 }
 
 // State is how a flow stands, in one word.
 func (f Flow) State() string {
 	switch {
+	case f.Damaged != "":
+		return "damaged"
 	case f.Finished:
 		return string(f.Status)
 	case f.Driver != nil:

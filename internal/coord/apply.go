@@ -191,6 +191,7 @@ func (r *Run) fail(m *member, b event.Failed) {
 	r.leave(m)
 	m.Round.Attempts++
 	m.Round.Trouble = b.Message
+	m.Round.Rest = r.s.Clock.Active + max(duration(b.RetryAfter), 0)
 	if b.Final {
 		m.Round.Hopeless = b.Code
 	}

@@ -131,6 +131,9 @@ func (r *Run) Wake() (time.Time, bool) {
 		active(duration(r.rules().RunLimit))
 	}
 	for _, m := range r.s.Members {
+		if r.resting(m) && r.s.Ending == nil {
+			active(m.Round.Rest)
+		}
 		if m.Turn == nil {
 			continue
 		}

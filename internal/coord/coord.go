@@ -106,6 +106,7 @@ type round struct {
 	Attempts int              `json:"attempts,omitempty"`
 	Calls    int              `json:"calls,omitempty"`
 	Warned   bool             `json:"warned,omitempty"`
+	Rest     time.Duration    `json:"rest,omitempty"` // the next take begins no sooner
 	Unknown  []event.ToolCall `json:"unknown,omitempty"`
 	// Trouble is the last failure, for the message of a loss.
 	Trouble string `json:"trouble,omitempty"`

@@ -2,6 +2,7 @@ package coord
 
 import (
 	"fmt"
+	"slices"
 
 	"conclave/internal/event"
 )
@@ -144,7 +145,7 @@ func (r *Run) coordinate() (event.Fact, bool) {
 			}
 		}
 	}
-	if r.working() {
+	if r.working() || r.s.Ending == nil && slices.ContainsFunc(r.s.Members, r.resting) {
 		return event.Fact{}, false
 	}
 	return r.choice(), true
@@ -158,11 +159,16 @@ func (r *Run) wanted(m *member) bool {
 	case r.rules().SkipVoting: // a turn has no outcome but an answer
 		return len(m.Answers) == 0 && r.canAnswerMore(m)
 	case m.Round.Open:
-		return true
+		return !r.resting(m)
 	case r.parked(m) || r.fresh(m) || r.spent(m):
 		return false
 	}
 	return true
+}
+
+// resting reports whether m's open round waits because a provider asked for it.
+func (r *Run) resting(m *member) bool {
+	return m.Lost == nil && m.Round.Open && m.Turn == nil && r.s.Clock.Rung.Active < m.Round.Rest && r.s.Clock.Active < m.Round.Rest
 }
 
 // spent reports whether a single agent has given all the answers it may: there

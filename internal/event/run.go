@@ -225,8 +225,10 @@ type Failed struct {
 	Code    string `json:"code"`
 	Message string `json:"message,omitempty"`
 	Final   bool   `json:"final,omitempty"`
-	Usage   Usage  `json:"usage,omitzero"`
-	Request string `json:"request,omitempty"`
+	// RetryAfter is how long the provider asked to be left alone.
+	RetryAfter Duration `json:"retry_after,omitempty"`
+	Usage      Usage    `json:"usage,omitzero"`
+	Request    string   `json:"request,omitempty"`
 	// Partial is what the agent had said until then. It is never voted on.
 	Partial Content `json:"partial,omitzero"`
 }

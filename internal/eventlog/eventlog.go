@@ -114,6 +114,8 @@ type Flow struct {
 	ID    event.FlowID
 	First event.Event
 	Last  event.Event // its Seq is the number of events
+	// Damaged is why First or Last cannot be read; nil if they can.
+	Damaged error
 }
 
 // A Checkpoint is a fold of a flow's first Seq events. Version changes whenever

@@ -4,21 +4,23 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 )
 
 // A Server offers a hub on a unix socket that only this user can open.
 type Server struct {
 	ln  net.Listener
-	dir string
 	hub *Hub
 	wg  sync.WaitGroup
 
@@ -26,20 +28,58 @@ type Server struct {
 	conns map[net.Conn]bool // nil once closed
 }
 
-// Serve opens a socket in a private directory of its own. Its path is short:
-// the kernel takes no more than about a hundred bytes.
+// Serve opens a socket in a directory that only this user can enter, and removes
+// those that servers which were killed have left there. Its path is short: the
+// kernel takes no more than about a hundred bytes.
 func Serve(hub *Hub) (*Server, error) {
-	dir, err := os.MkdirTemp(runtimeDir(), "conclave-")
+	dir, err := privateDir()
 	if err != nil {
 		return nil, fmt.Errorf("live socket: %w", err)
 	}
-	ln, err := net.Listen("unix", filepath.Join(dir, "live"))
+	sweep(dir)
+	path := filepath.Join(dir, rand.Text()[:10])
+	ln, err := net.Listen("unix", path)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("live socket: %w", err), os.RemoveAll(dir))
+		return nil, fmt.Errorf("live socket: %w", err)
 	}
-	s := &Server{ln: ln, dir: dir, hub: hub, conns: map[net.Conn]bool{}}
+	s := &Server{ln: ln, hub: hub, conns: map[net.Conn]bool{}}
 	s.wg.Go(s.accept)
 	return s, nil
+}
+
+// privateDir makes sure of a directory that is ours alone. In a shared place
+// somebody else may have made one of that name: then it is not used.
+func privateDir() (string, error) {
+	dir := filepath.Join(runtimeDir(), fmt.Sprintf("conclave-%d", os.Getuid()))
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return "", err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || info.Mode().Perm() != 0o700 || !ok || int(st.Uid) != os.Getuid() {
+		return "", fmt.Errorf("%s is not a private directory of this user", dir)
+	}
+	return dir, nil
+}
+
+// sweep removes sockets that nobody listens on: a killed process leaves its own.
+func sweep(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		c, err := net.DialTimeout("unix", path, time.Second)
+		if err == nil {
+			_ = c.Close()
+		} else if errors.Is(err, syscall.ECONNREFUSED) {
+			_ = os.Remove(path)
+		}
+	}
 }
 
 func runtimeDir() string {
@@ -64,7 +104,7 @@ func (s *Server) Close() error {
 	s.conns = nil
 	s.mu.Unlock()
 	s.wg.Wait()
-	return errors.Join(err, os.RemoveAll(s.dir))
+	return err
 }
 
 func (s *Server) accept() {

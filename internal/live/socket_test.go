@@ -3,10 +3,8 @@ package live
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -116,11 +114,32 @@ func TestListeningEnds(t *testing.T) {
 	}
 }
 
-// The socket is in a directory that nobody else can enter and that goes with the
-// server; its path is short enough for any system.
+// The socket is in a directory that nobody else can enter and goes with the
+// server, and so do those that killed servers left there; its path is short
+// enough for any system.
 func TestSocketIsPrivate(t *testing.T) {
-	s := serve(t, &Hub{})
-	dir := filepath.Dir(s.Addr())
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	dir, err := privateDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "killed"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.SetUnlinkOnClose(false)
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := Serve(&Hub{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	s, err := Serve(&Hub{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	info, err := os.Stat(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -134,8 +153,21 @@ func TestSocketIsPrivate(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("after closing, the directory: %v", err)
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || left[0].Name() != filepath.Base(other.Addr()) {
+		t.Errorf("left in the directory: %v %v", left, err)
+	}
+}
+
+// A directory of somebody else's making is not used.
+func TestSocketNotInForeignDirectory(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	if err := os.Mkdir(filepath.Join(runtimeDir(), fmt.Sprintf("conclave-%d", os.Getuid())), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Serve(&Hub{}); err == nil {
+		s.Close()
+		t.Error("a directory that others can enter was used")
 	}
 }
 

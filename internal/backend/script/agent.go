@@ -33,7 +33,7 @@ func New(s *Script, o Options) backend.Backend {
 }
 
 func (a *agent) Traits() backend.Traits {
-	return backend.Traits{OwnsLoop: a.script.OwnsLoop, Model: "script:" + a.script.Name}
+	return backend.Traits{OwnsLoop: a.script.OwnsLoop, Model: "script:" + a.script.Name, Price: true}
 }
 
 // Turn plays one step, or, for an agent that owns its loop, step after step

@@ -209,6 +209,6 @@ func (w *writer) saveCheckpoint(flow event.FlowID, c eventlog.Checkpoint) error 
 	if c.Seq > s.last {
 		return refusal{fmt.Errorf("it is of %d events, there are %d: %w", c.Seq, s.last, eventlog.ErrGap)}
 	}
-	err = w.c.exec("REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?)", s.id, c.Name, int64(c.Version), int64(c.Seq), c.Data)
+	err = w.c.exec("REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?)", s.id, c.Name, int64(c.Version), int64(c.Seq), seal(c.Data))
 	return fail("write", w.log.file, err)
 }

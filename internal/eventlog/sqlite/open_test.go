@@ -64,7 +64,9 @@ func TestMigrate(t *testing.T) {
 		}
 		break
 	}
-	if c, ok, err := log.LoadCheckpoint(ctx, "run-1", "card", 2); err != nil || !ok || c.Seq != 5 || !bytes.Equal(c.Data, []byte{0, 0xff}) {
+	// A checkpoint of that time has no checksum, and what cannot be proved is no
+	// cache.
+	if c, ok, err := log.LoadCheckpoint(ctx, "run-1", "card", 2); err != nil || ok {
 		t.Errorf("checkpoint: %v, %v, %v", c, ok, err)
 	}
 	l := acquire(t, log, "run-1")

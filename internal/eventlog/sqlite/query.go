@@ -86,8 +86,8 @@ func (l *Log) Flows(ctx context.Context) ([]eventlog.Flow, error) {
 				if err == nil {
 					*e, err = r.Event(f.ID)
 				}
-				if err != nil {
-					return err
+				if err != nil && f.Damaged == nil {
+					f.Damaged = fail("read", l.file, err)
 				}
 			}
 			out = append(out, f)
@@ -119,8 +119,10 @@ func (l *Log) LoadCheckpoint(ctx context.Context, flow event.FlowID, name string
 			return err
 		}
 		return c.query(func(row []driver.Value) error {
-			data, _ := row[1].([]byte)
-			cp, ok = eventlog.Checkpoint{Name: name, Version: version, Seq: uint64(row[0].(int64)), Data: data}, true
+			sealed, _ := row[1].([]byte)
+			if data, whole := unseal(sealed); whole { // a damaged cache is no cache
+				cp, ok = eventlog.Checkpoint{Name: name, Version: version, Seq: uint64(row[0].(int64)), Data: data}, true
+			}
 			return nil
 		}, "SELECT seq, data FROM checkpoints WHERE flow = ? AND name = ? AND version = ?", id, name, int64(version))
 	})

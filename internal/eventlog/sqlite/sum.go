@@ -24,3 +24,17 @@ func checksum(flow string, r record.Record) int64 {
 	}
 	return int64(crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, r.Body))
 }
+
+// seal puts a checksum before the data of a checkpoint.
+func seal(data []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(data, castagnoli)), data...)
+}
+
+// unseal reports whether sealed data is whole.
+func unseal(sealed []byte) ([]byte, bool) {
+	if len(sealed) < 4 {
+		return nil, false
+	}
+	data := sealed[4:]
+	return data, binary.LittleEndian.Uint32(sealed) == crc32.Checksum(data, castagnoli)
+}
