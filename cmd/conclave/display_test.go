@@ -56,6 +56,11 @@ func checkDisplay(t *testing.T, x *process, width, height int) {
 	if all := m.all(); strings.Contains(all, "●") || strings.Contains(all, "Ctrl-C") {
 		t.Errorf("something of the display is left:\n%s", all)
 	}
+	for i, l := range strings.Split(strings.TrimSpace(m.all()), "\n") {
+		if i > 0 && !regexp.MustCompile(`^\d\d:\d\d:\d\d  \w`).MatchString(l) {
+			t.Errorf("line %d is %q", i+1, l)
+		}
+	}
 	if n := strings.Count(m.all(), "answers, rev"); width > 30 && n != 2 {
 		t.Errorf("%d answers have scrolled by:\n%s", n, m.all())
 	}

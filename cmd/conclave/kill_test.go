@@ -88,10 +88,15 @@ steps:
 func (p *project) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), asProgram+"=1")
+	// The sockets of those that are killed go away with the project.
+	cmd.Env = append(os.Environ(), asProgram+"=1", "XDG_RUNTIME_DIR="+p.sockets())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
+
+// sockets is where drivers have their sockets: outside a project that may be
+// full or somebody else's.
+func (p *project) sockets() string { return filepath.Dir(p.dir) }
 
 func (p *project) output(t *testing.T, args ...string) string {
 	t.Helper()

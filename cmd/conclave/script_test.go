@@ -70,7 +70,8 @@ func code(ts *testscript.TestScript, _ bool, args []string) {
 
 var runID = regexp.MustCompile(`run-\d{8}-\d{6}-\w{4}`)
 
-// setid NAME FILE sets a variable to the first run's id in a file.
+// setid NAME FILE sets a variable to the first run's id in a file, and others to
+// an end and to nearly all of it.
 func setID(ts *testscript.TestScript, _ bool, args []string) {
 	id := runID.FindString(ts.ReadFile(args[1]))
 	if id == "" {
@@ -78,6 +79,7 @@ func setID(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Setenv(args[0], id)
 	ts.Setenv(args[0]+"_END", id[len(id)-4:])
+	ts.Setenv(args[0]+"_BEGIN", id[:len(id)-1])
 }
 
 // result FILE [PATH=VALUE…] reads what "run --json" prints: events numbered from

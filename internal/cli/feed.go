@@ -57,7 +57,7 @@ func (f *feed) take(e event.Event) []view.Item {
 		switch {
 		case i.Tool != nil && i.Tool.State == view.ToolRunning:
 			still = append(still, f.next)
-		case f.everything || worthALine(i):
+		case f.everything || worthALine(i) && !dull(e):
 			out = append(out, i)
 		}
 	}
@@ -81,6 +81,13 @@ func when(i view.Item) time.Time {
 		return i.Tool.Ended
 	}
 	return i.At
+}
+
+// dull are failures that another line tells of: a turn that was stopped because
+// the run is, and one after which its agent is lost.
+func dull(e event.Event) bool {
+	f, ok := e.Body.(event.Failed)
+	return ok && (f.Final || f.Code == "stopped")
 }
 
 // worthALine leaves out what only matters while one watches closely.

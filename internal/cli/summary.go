@@ -63,17 +63,23 @@ func won(c view.Coordination) string {
 	case "rankings":
 		return "won a tied vote by the rankings"
 	}
-	return fmt.Sprintf("won the vote, %d of %d", c.Tally[c.Winner], counted(c.Votes))
-}
-
-func counted(votes []view.CastVote) int {
-	n := 0
-	for _, v := range votes {
+	mine, all := 0, 0
+	for _, v := range c.Votes {
 		if v.Counted {
-			n++
+			all++
+		}
+		if v.Counted && v.For == c.Winner {
+			mine++
 		}
 	}
-	return n
+	points := c.Tally[c.Winner]
+	switch {
+	case all > 0 && points == mine:
+		return fmt.Sprintf("won the vote, %d of %d", mine, all)
+	case all > 0: // whole rankings were counted
+		return fmt.Sprintf("won the vote with %s", plural(points, "point"))
+	}
+	return "won the vote"
 }
 
 func headline(s event.Status) string {
