@@ -71,10 +71,11 @@ func unfinished(ctx context.Context, c control.Control, a []string, takeOver boo
 	}
 	var driven []event.FlowID
 	for _, f := range flows {
-		if !f.Finished && f.Driver == nil {
+		switch {
+		case f.Finished, f.Damaged != "":
+		case f.Driver == nil:
 			return f.ID, nil
-		}
-		if !f.Finished {
+		default:
 			driven = append(driven, f.ID)
 		}
 	}
@@ -88,7 +89,7 @@ func unfinished(ctx context.Context, c control.Control, a []string, takeOver boo
 	case len(driven) > 0:
 		return "", control.Usagef("the runs that are not finished are being driven; see: conclave runs\nTo watch one: conclave log --follow %s", driven[0])
 	}
-	return "", control.Usagef("every run here is finished; see: conclave runs")
+	return "", control.Usagef("no run here is left to go on with; see: conclave runs")
 }
 
 // fresh refuses what cannot be resumed before anything is shown.
@@ -100,6 +101,9 @@ func (w *watch) fresh(ctx context.Context, takeOver bool) error {
 	for _, f := range flows {
 		if f.ID != w.id {
 			continue
+		}
+		if f.Damaged != "" {
+			return fmt.Errorf("%s cannot be read: %s\nSee what is wrong with: conclave log check %s", f.ID, f.Damaged, f.ID)
 		}
 		if f.Finished {
 			return control.Usagef("%s is finished (%s); see it with: conclave runs show %s", f.ID, f.Status, f.ID)

@@ -55,10 +55,14 @@ func (e *env) listRuns(ctx context.Context, c control.Control, asJSON bool) erro
 	}
 	rows := [][]string{{"RUN", "STATUS", "AGENTS", "STARTED", "TIME", "TASK"}}
 	for _, f := range flows {
-		rows = append(rows, []string{
-			string(f.ID), f.State(), fmt.Sprint(len(f.Agents)), f.Started.Local().Format("Jan _2 15:04"),
-			elapsed(f), view.OneLine(f.Task.Text),
-		})
+		row := []string{string(f.ID), f.State(), "", "", "", view.OneLine(f.Damaged)}
+		if f.Damaged == "" {
+			row = []string{
+				string(f.ID), f.State(), fmt.Sprint(len(f.Agents)), f.Started.Local().Format("Jan _2 15:04"),
+				elapsed(f), view.OneLine(f.Task.Text),
+			}
+		}
+		rows = append(rows, row)
 	}
 	width := 0
 	if e.OutTerminal {
