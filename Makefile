@@ -14,7 +14,7 @@ build:
 check: fmt vet build test race ## everything that has to hold
 
 fmt:
-	@test -z "$$(gofmt -l cmd internal)" || { echo "gofmt would change:"; gofmt -l cmd internal; exit 1; }
+	@test -z "$$(gofmt -l cmd internal examples)" || { echo "gofmt would change:"; gofmt -l cmd internal examples; exit 1; }
 
 vet:
 	$(GO) vet ./...

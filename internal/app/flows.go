@@ -121,12 +121,12 @@ func (a *App) Read(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, 
 }
 
 // Follow implements [control.Control].
-func (a *App) Follow(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error] {
+func (a *App) Follow(ctx context.Context, id event.FlowID, from uint64) iter.Seq2[event.Event, error] {
 	log, err := a.events(ctx)
 	if err != nil {
 		return failed(err)
 	}
-	return log.Follow(ctx, id, 1)
+	return log.Follow(ctx, id, from)
 }
 
 func failed(err error) iter.Seq2[event.Event, error] {

@@ -102,7 +102,7 @@ func (e *env) await(ctx context.Context, c control.Control, id event.FlowID, d c
 		case <-ctx.Done():
 		}
 	})
-	for ev, err := range c.Follow(ctx, id) {
+	for ev, err := range c.Follow(ctx, id, 1) {
 		if _, over := ev.Body.(event.Finished); over || err != nil {
 			return
 		}

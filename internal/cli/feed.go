@@ -40,6 +40,11 @@ func (f *feed) preview(e event.Event) event.Event {
 	return full
 }
 
+// begin takes the first event of a flow whose history is not told.
+func (f *feed) begin(first event.Event) {
+	f.take(first)
+}
+
 // take returns what there is to print after an event.
 func (f *feed) take(e event.Event) []view.Item {
 	f.timeline = f.timeline.Apply(f.preview(e))

@@ -8,6 +8,7 @@ import (
 
 	"conclave/internal/control"
 	"conclave/internal/event"
+	"conclave/internal/view"
 )
 
 func newResume(e *env) *cobra.Command {
@@ -48,6 +49,10 @@ driver, and whatever the other still tries to record is refused.`,
 				if err := w.fresh(ctx, takeOver); err != nil {
 					return err
 				}
+				if err := w.open(ctx); err != nil {
+					return err
+				}
+				e.say(s, "Resuming %s%s\n", id, w.about(ctx))
 				return w.run(ctx, func(ctx context.Context) error { return c.Resume(ctx, id, takeOver) })
 			})
 		},
@@ -90,6 +95,39 @@ func unfinished(ctx context.Context, c control.Control, a []string, takeOver boo
 		return "", control.Usagef("the runs that are not finished are being driven; see: conclave runs\nTo watch one: conclave log --follow %s", driven[0])
 	}
 	return "", control.Usagef("no run here is left to go on with; see: conclave runs")
+}
+
+// open begins the watch where the flow stands, so that a long one is shown at
+// once and its history is not told again. As JSON all of it is wanted.
+func (w *watch) open(ctx context.Context) error {
+	if w.show.json {
+		return nil
+	}
+	for e, err := range w.c.Read(ctx, w.id) {
+		if err != nil {
+			return err
+		}
+		w.first = e
+		break
+	}
+	s, err := w.c.Open(ctx, w.id)
+	if err != nil {
+		return err
+	}
+	w.opened, w.result, w.seen = &s, s.Result, s.Seq
+	return nil
+}
+
+// about is the task of an opened flow, for a line.
+func (w *watch) about(ctx context.Context) string {
+	if w.opened == nil {
+		return ""
+	}
+	task, err := w.c.Text(ctx, w.opened.Card.Task)
+	if err != nil {
+		return ""
+	}
+	return ": " + view.Shorten(task, 60)
 }
 
 // fresh refuses what cannot be resumed before anything is shown.

@@ -37,11 +37,12 @@ func (w *watch) newScreen(ctx context.Context) screen {
 // silent shows nothing of the flow.
 type silent struct{ err io.Writer }
 
-func (silent) event(event.Event)    {}
-func (silent) delta(live.Delta)     {}
-func (s silent) notice(what string) { notify(s.err, what) }
-func (silent) tick()                {}
-func (silent) close()               {}
+func (silent) open(event.Event, view.Snapshot) {}
+func (silent) event(event.Event)               {}
+func (silent) delta(live.Delta)                {}
+func (s silent) notice(what string)            { notify(s.err, what) }
+func (silent) tick()                           {}
+func (silent) close()                          {}
 
 // notify prints a notice where there is no display to put it.
 func notify(w io.Writer, what string) {
@@ -55,6 +56,8 @@ type jsonScreen struct {
 	w   *watch
 	ctx context.Context
 }
+
+func (*jsonScreen) open(event.Event, view.Snapshot) {}
 
 func (j *jsonScreen) event(e event.Event) {
 	if err := printEvent(j.ctx, j.w.c, j.w.Out, e); err != nil && j.w.out.err == nil {
@@ -91,10 +94,28 @@ func printJSON(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
-	if _, err := w.Write(buf.Bytes()); err != nil {
+	if _, err := w.Write(escapeC1(buf.Bytes())); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
 	return nil
+}
+
+// escapeC1 writes the control characters that JSON lets pass as \u00xx: a
+// terminal may act on them, and for a program it is the same text.
+func escapeC1(p []byte) []byte {
+	isC1 := func(r rune) bool { return r >= 0x7f && r <= 0x9f }
+	if bytes.IndexFunc(p, isC1) < 0 {
+		return p
+	}
+	var b bytes.Buffer
+	for _, r := range string(p) {
+		if isC1(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.Bytes()
 }
 
 // plain prints one line for each thing that happened.
@@ -104,6 +125,8 @@ type plain struct {
 	tokens   bool
 	said     speeches // live text that has no line yet
 }
+
+func (p *plain) open(first event.Event, _ view.Snapshot) { p.feed.begin(first) }
 
 func (p *plain) event(e event.Event) {
 	p.quote(e.Agent, p.said.ended(e))

@@ -36,22 +36,18 @@ func newRunsShow(e *env) *cobra.Command {
 }
 
 func (e *env) showRun(ctx context.Context, c control.Control, id event.FlowID, asJSON bool) error {
-	var card view.Card
-	var result view.Result
-	for ev, err := range c.Read(ctx, id) {
-		if err != nil {
-			return err
-		}
-		card, result = card.Apply(ev), result.Apply(ev)
+	s, err := c.Open(ctx, id)
+	if err != nil {
+		return err
 	}
-	r, err := resolve(ctx, c, result.RunResult())
+	r, err := resolve(ctx, c, s.Result.RunResult())
 	if err != nil {
 		return err
 	}
 	if asJSON {
 		return printJSON(e.Out, r)
 	}
-	task, err := c.Text(ctx, card.Task)
+	task, err := c.Text(ctx, s.Card.Task)
 	if err != nil {
 		return err
 	}
@@ -59,7 +55,7 @@ func (e *env) showRun(ctx context.Context, c control.Control, id event.FlowID, a
 	if err != nil {
 		return err
 	}
-	e.printRun(card, r, task, driver, driven)
+	e.printRun(s.Card, r, task, driver, driven)
 	return nil
 }
 

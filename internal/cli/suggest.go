@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -15,6 +16,9 @@ import (
 // args limits how many arguments a command takes; the error says what it takes.
 func args(low, high int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, a []string) error {
+		if slices.Contains(a, "") {
+			return control.Usagef("an empty argument names no run\nSee: %s --help", c.CommandPath())
+		}
 		if len(a) < low || len(a) > high {
 			return control.Usagef("%s takes %s%s\nSee: %s --help", c.CommandPath(), what, meant(c, a), c.CommandPath())
 		}

@@ -41,6 +41,11 @@ func newTerminal(e *env, id event.FlowID, driving bool, f feed) *terminal {
 	}
 }
 
+func (t *terminal) open(first event.Event, s view.Snapshot) {
+	t.card = s.Card
+	t.feed.begin(first)
+}
+
 func (t *terminal) event(e event.Event) {
 	t.card = t.card.Apply(e)
 	t.lines = append(t.lines, t.feed.take(e)...)

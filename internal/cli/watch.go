@@ -17,6 +17,9 @@ import (
 type screen interface {
 	event(e event.Event)
 	delta(d live.Delta)
+	// open begins with a flow as far as it has come: its first event, and what
+	// all of them have led to.
+	open(first event.Event, s view.Snapshot)
 	// notice tells the person something about the watching itself.
 	notice(s string)
 	tick()
@@ -32,6 +35,11 @@ type watch struct {
 	offline bool
 	// following: the lines are what was asked for; there is no result to print.
 	following bool
+
+	// opened is where the flow stood when the watch began; nil if everything is
+	// to be shown from its first event on.
+	opened *view.Snapshot
+	first  event.Event
 
 	result view.Result
 	seen   uint64 // events
@@ -75,6 +83,9 @@ func (w *watch) run(parent context.Context, start func(context.Context) error) e
 	}
 	w.screen = w.newScreen(ctx)
 	defer w.screen.close()
+	if w.opened != nil {
+		w.screen.open(w.first, *w.opened)
+	}
 	signals, ignore := catch()
 	defer ignore()
 
@@ -159,7 +170,7 @@ func (w *watch) ticker() <-chan time.Time {
 }
 
 func (w *watch) readEvents(ctx context.Context, in inputs) {
-	for e, err := range w.c.Follow(ctx, w.id) {
+	for e, err := range w.c.Follow(ctx, w.id, w.seen+1) {
 		if err != nil {
 			if ctx.Err() == nil {
 				in.failed <- err

@@ -41,7 +41,7 @@ type Control interface {
 	Open(ctx context.Context, id event.FlowID) (view.Snapshot, error)
 	// Read yields the events of a flow as far as it has come; Follow goes on.
 	Read(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error]
-	Follow(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error]
+	Follow(ctx context.Context, id event.FlowID, from uint64) iter.Seq2[event.Event, error]
 	// Listen hands live text to f until ctx ends. With here it is that of a flow
 	// which this process drives or is about to; otherwise that of another
 	// process, and Listen also returns when there is nobody to be heard.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"conclave/internal/event"
 )
@@ -14,7 +15,7 @@ func (t Timeline) item(e event.Event) Item {
 	case event.RunStarted:
 		return Item{Kind: ItemStarted, Title: "run started (" + mode(f.Spec, f.Rules) + ")", Detail: f.Spec.Task}
 	case event.Resumed:
-		return Item{Kind: ItemResumed, Title: fmt.Sprintf("resumed after %s", f.Down)}
+		return Item{Kind: ItemResumed, Title: "resumed after " + brief(time.Duration(f.Down))}
 	case event.Finished:
 		return Item{
 			Kind: ItemFinal, Detail: f.Answer, Ref: string(t.label(f.Winner)),
@@ -179,4 +180,12 @@ func choices(cs []event.Choice) string {
 		out = append(out, c.Text)
 	}
 	return words(" / ", out...)
+}
+
+// brief is a span of time as precisely as anybody wants to read it.
+func brief(d time.Duration) string {
+	if d < time.Second {
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
 }

@@ -71,6 +71,30 @@ func TestDamagedRow(t *testing.T) {
 	}
 }
 
+// A flow whose end is damaged is listed as such, and hides no other.
+func TestDamagedFlowIsListed(t *testing.T) {
+	dir := t.TempDir()
+	log := open(t, dir)
+	for i, f := range []event.FlowID{"run-1", "run-2"} {
+		e := marked(f, 1)
+		e.Body = event.Settled{Request: fmt.Sprintf("text-%d", i)}
+		if err := log.Commit(ctx, acquire(t, log, f), []event.Event{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log.Close()
+	replace(t, filepath.Join(dir, "conclave.db"), "text-0", "text-9")
+	flows, err := open(t, dir).Flows(ctx)
+	if err != nil || len(flows) != 2 {
+		t.Fatalf("%v, %v", flows, err)
+	}
+	for _, f := range flows {
+		if damaged := errors.Is(f.Damaged, eventlog.ErrCorrupt); damaged != (f.ID == "run-1") {
+			t.Errorf("%s: damaged %v", f.ID, f.Damaged)
+		}
+	}
+}
+
 // found checks that Check reports that problem, and no other.
 func found(t *testing.T, log *sqlite.Log, want sqlite.Problem) {
 	t.Helper()
