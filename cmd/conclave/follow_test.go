@@ -108,6 +108,27 @@ func TestTakeOver(t *testing.T) {
 	p.sound(t)
 }
 
+// Whoever follows hears the new driver, though the old one, which hangs, keeps
+// its socket open.
+func TestFollowTakeOver(t *testing.T) {
+	t.Parallel()
+	p := newTeam(t)
+	a := p.start(t, "run", "--config", "chatty.yaml", "a task")
+	a.says(a.err, "run started")
+	f := p.start(t, "log", "--follow", "--live")
+	f.says(f.out, "ada » one two three four")
+	a.freeze()
+	b := p.start(t, "resume", "--take-over")
+	f.says(f.out, "(?s)resumed after.*ada » one two three")
+	p.start(t, "runs", "cancel", strings.TrimSpace(p.output(t, "runs", "--json"))[7:31]).ends(0)
+	b.ends(4)
+	f.ends(0)
+	a.signal(syscall.SIGCONT)
+	a.ends(4)
+	p.sound(t)
+	p.nobodyLeft(t)
+}
+
 const takenOver = `another process has taken over run-\S+, and nothing this one did since is recorded; follow it with: conclave log --follow run-`
 
 // takeOver brings a run to its end that another process drives, and returns its

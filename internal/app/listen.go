@@ -27,8 +27,8 @@ func (a *App) Listen(ctx context.Context, id event.FlowID, here bool, f func(liv
 	}
 	if h, ok, err := log.Holder(ctx, id); err == nil && ok && h.Live != "" {
 		_ = live.Dial(ctx, h.Live, mine)
-		log.Nudge()
 	}
+	log.Nudge()
 }
 
 func (a *App) listenHere(ctx context.Context, mine func(live.Delta) bool) {

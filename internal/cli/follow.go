@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"conclave/internal/control"
@@ -57,7 +58,9 @@ func whileDriven(ctx context.Context, c control.Control, id event.FlowID, f func
 // reports each time there is none.
 func (w *watch) overhear(ctx context.Context, in inputs) {
 	for ctx.Err() == nil {
-		whileDriven(ctx, w.c, w.id, in.delta(ctx))
+		if w.ear.listen(ctx, func(ctx context.Context) { whileDriven(ctx, w.c, w.id, in.delta(ctx)) }) {
+			continue // to another driver
+		}
 		s, err := standingOf(ctx, w.c, w.id)
 		if err != nil || s.end != nil {
 			return // readEvents comes to the same end
@@ -93,6 +96,7 @@ func (w *watch) sayAlone() {
 // takenUp notes that somebody drives the flow again.
 func (w *watch) takenUp(e event.Event) {
 	w.up = e.Seq
+	w.ear.turn()
 	if w.alone.seq > 0 && e.Seq > w.alone.seq {
 		w.alone = standing{}
 		w.taken <- struct{}{} // has room: overhear waits for it
@@ -121,4 +125,31 @@ func (w *watch) lost(ctx context.Context, e event.Event, in *inputs) error {
 	err = <-in.driven
 	in.driven = nil
 	return err
+}
+
+// An ear listens to one driver and is turned to the next. A driver that hangs
+// keeps its voice, so its silence says nothing.
+type ear struct {
+	mu   sync.Mutex
+	away context.CancelFunc
+}
+
+// listen calls f with a context that ends when the ear is turned, and reports
+// whether it was.
+func (r *ear) listen(parent context.Context, f func(context.Context)) (turned bool) {
+	ctx, away := context.WithCancel(parent)
+	defer away()
+	r.mu.Lock()
+	r.away = away
+	r.mu.Unlock()
+	f(ctx)
+	return ctx.Err() != nil && parent.Err() == nil
+}
+
+func (r *ear) turn() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.away != nil {
+		r.away()
+	}
 }

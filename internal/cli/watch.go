@@ -55,6 +55,7 @@ type watch struct {
 	hand     bool             // to a background process, once left
 
 	// Of following:
+	ear      ear
 	deserted chan standing // nobody drove the flow when it had come that far
 	taken    chan struct{} // and now somebody does
 	alone    standing
