@@ -170,7 +170,7 @@ func TestEveryCallIsAskedFor(t *testing.T) {
 // there is once what was already paid for has come.
 func TestRefusedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first := answers("All there is.")
+		first := answers("All there is.").in(time.Second) // b has asked by then
 		first.input = 3_000
 		a, b := plays(first), plays(answers("Paid for.").in(time.Minute))
 		events := agenttest.New(metered(11_000), "Say it.", actor("a", a), actor("b", b)).Play(t, mem.New())
