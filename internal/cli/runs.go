@@ -59,7 +59,7 @@ func (e *env) listRuns(ctx context.Context, c control.Control, asJSON bool) erro
 		if f.Damaged == "" {
 			row = []string{
 				string(f.ID), f.State(), fmt.Sprint(len(f.Agents)), f.Started.Local().Format("Jan _2 15:04"),
-				elapsed(f), view.OneLine(f.Task.Text),
+				elapsed(f), view.Shorten(f.Task.Text, longestTask),
 			}
 		}
 		rows = append(rows, row)
@@ -71,6 +71,9 @@ func (e *env) listRuns(ctx context.Context, c control.Control, asJSON bool) erro
 	table(e.Out, rows, width)
 	return nil
 }
+
+// longestTask is how much of a task the list shows where a line has no end.
+const longestTask = 200
 
 func elapsed(f control.Flow) string {
 	d := time.Duration(f.Duration)

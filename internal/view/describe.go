@@ -121,7 +121,7 @@ func (t Timeline) decisionItem(e event.Event) Item {
 	case event.CancelRequested:
 		return Item{Kind: ItemCancel, Title: "cancel asked for" + prefixed(" by ", f.By), Detail: event.Inline(f.Reason)}
 	case event.Ending:
-		return Item{Kind: ItemEnding, Title: "stopping because of the " + string(f.By), Detail: event.Inline(f.Why)}
+		return Item{Kind: ItemEnding, Title: "stopping: " + cause(f.By), Detail: event.Inline(f.Why)}
 	case event.Chosen:
 		who := string(t.label(f.Winner))
 		return Item{Kind: ItemChosen, Title: who + " is chosen" + prefixed(" ", how(f.How)) + bracketed(t.tally(f)), Ref: who}
@@ -188,4 +188,19 @@ func brief(d time.Duration) string {
 		return d.Round(time.Millisecond).String()
 	}
 	return d.Round(100 * time.Millisecond).String()
+}
+
+// cause is why a run stops early, in words.
+func cause(by event.StoppedBy) string {
+	switch by {
+	case event.StoppedByUser:
+		return "cancelled"
+	case event.StoppedByDeadline:
+		return "out of time"
+	case event.StoppedByBudget:
+		return "the budget is used up"
+	case event.StoppedByFailure:
+		return "nobody can go on"
+	}
+	return string(by)
 }

@@ -35,9 +35,12 @@ import (
 func mode(s event.RunSpec, r event.Rules) string {
 	var b strings.Builder
 	b.WriteString(count(len(s.Seats), "agent"))
-	if r.Quick {
+	switch {
+	case r.Quick && r.Single:
+		b.WriteString(", one answer")
+	case r.Quick:
 		b.WriteString(", one answer each")
-	} else {
+	default:
 		b.WriteString(", refining")
 	}
 	if r.SkipVoting && !r.Single {
