@@ -21,7 +21,7 @@ func TestCancelAtTheTerminal(t *testing.T) {
 	x.says(x.out, "answers, revision 1")
 	x.press(ctrlC)
 	x.says(x.out, "Cancelling; press Ctrl-C again to leave the run as it is")
-	x.says(x.out, "Cancelled: .*The best answer so far is by agent[12] \\(ada\\)")
+	x.says(x.out, "Cancelled by .*The best answer so far is by agent[12] \\(ada\\)")
 	x.ends(4)
 	if last := lastLine(x.out.String()); last != "A first answer." {
 		t.Errorf("the last line is %q", last)

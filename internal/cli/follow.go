@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"sync"
 	"time"
 
@@ -122,9 +123,15 @@ func (w *watch) lost(ctx context.Context, e event.Event, in *inputs) error {
 	// The flow is not ours any more. If that is because we have brought it to
 	// its end, stopping comes too late to matter.
 	w.stop(&control.TakenOver{Flow: w.id})
-	err = <-in.driven
-	in.driven = nil
-	return err
+	for {
+		select {
+		case err := <-in.driven:
+			in.driven = nil
+			return err
+		case <-in.signals:
+			signal.Reset(os.Interrupt) // the next one ends the program at once
+		}
+	}
 }
 
 // An ear listens to one driver and is turned to the next. A driver that hangs

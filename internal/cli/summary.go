@@ -38,13 +38,23 @@ func verdictLine(r view.RunResult) string {
 	}
 	switch {
 	case r.Status != event.StatusSuccess && c.Winner == "":
-		return fmt.Sprintf("%s: %s.", headline(r.Status), view.OneLine(r.Error))
+		return failure(r)
 	case r.Status != event.StatusSuccess:
-		return fmt.Sprintf("%s: %s. The best answer so far is by %s.", headline(r.Status), view.OneLine(r.Error), label)
+		return fmt.Sprintf("%s The best answer so far is by %s.", failure(r), label)
 	case r.StoppedBy == event.StoppedByBudget:
 		return fmt.Sprintf("The budget is used up. The best answer so far is by %s.", label)
 	}
 	return fmt.Sprintf("%s %s.", label, won(c))
+}
+
+// failure is why a run did not succeed. A reason that begins with the word
+// itself stands alone.
+func failure(r view.RunResult) string {
+	head, why := headline(r.Status), view.OneLine(r.Error)
+	if rest, ok := strings.CutPrefix(why, strings.ToLower(head)); ok {
+		return head + rest + "."
+	}
+	return fmt.Sprintf("%s: %s.", head, why)
 }
 
 func won(c view.Coordination) string {

@@ -34,6 +34,7 @@ func TestVerdictLine(t *testing.T) {
 		{result("success", "votes", func(r *view.RunResult) { r.StoppedBy = event.StoppedByBudget }), "The budget is used up. The best answer so far is by agent2 (bob)."},
 		{result("timeout", "newest", func(r *view.RunResult) { r.Error = "the time is over" }), "Out of time: the time is over. The best answer so far is by agent2 (bob)."},
 		{result("cancelled", "", func(r *view.RunResult) { r.Error, r.Coordination.Winner = "by Ctrl-C", "" }), "Cancelled: by Ctrl-C."},
+		{result("cancelled", "", func(r *view.RunResult) { r.Error, r.Coordination.Winner = "cancelled by Ctrl-C", "" }), "Cancelled by Ctrl-C."},
 		{result("error", "", func(r *view.RunResult) { r.Error, r.Coordination.Winner = "no agent is left", "" }), "Failed: no agent is left."},
 	} {
 		if got := verdictLine(tt.r); got != tt.want {
