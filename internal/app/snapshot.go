@@ -75,9 +75,12 @@ func (k *keeper) observe(events []event.Event) {
 // keep saves a checkpoint if there is enough in it. It is a cache: what goes
 // wrong costs time at the next opening and nothing else.
 func (k *keeper) keep(ctx context.Context) {
-	if k.now.Seq < k.kept+snapshotEvery {
-		return
+	if k.now.Seq >= k.kept+snapshotEvery {
+		k.save(ctx)
 	}
+}
+
+func (k *keeper) save(ctx context.Context) {
 	data, err := json.Marshal(k.now)
 	if err != nil {
 		return

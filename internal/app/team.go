@@ -25,14 +25,14 @@ type team struct {
 
 // source says where the seats come from.
 func (t team) source() string {
-	agents := fmt.Sprintf("%d agents", len(t.seats))
+	agents, play := fmt.Sprintf("%d agents", len(t.seats)), "play"
 	if len(t.seats) == 1 {
-		agents = "1 agent"
+		agents, play = "1 agent", "plays"
 	}
 	if t.file != "" {
 		return fmt.Sprintf("%s: %s.", t.file, agents)
 	}
-	return fmt.Sprintf("No configuration found: %s play an offline demo from scripts. No model is called.", agents)
+	return fmt.Sprintf("No configuration found: %s %s an offline demo from scripts. No model is called.", agents, play)
 }
 
 // team reads the configuration that was named, else the project's own, else it
