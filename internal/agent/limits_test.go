@@ -58,6 +58,28 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
+// So is a presenter.
+func TestPresenterRetriesAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy := reply{err: &backend.Error{Kind: backend.RateLimited, Message: "too fast", RetryAfter: time.Minute}}
+		rules := single()
+		rules.MaxAnswers, rules.Strategy = 1, event.WinnerPresent
+		events := agenttest.New(rules, "Say it.", actor("a", plays(answers("The answer."), busy, busy, says("The whole answer.")))).Play(t, mem.New())
+		var takes []time.Time
+		for _, e := range events {
+			if _, ok := e.Body.(event.Presenting); ok {
+				takes = append(takes, e.At)
+			}
+		}
+		if len(takes) != 3 || takes[1].Sub(takes[0]) < time.Minute || takes[2].Sub(takes[1]) < time.Minute {
+			t.Errorf("taken at %v", takes)
+		}
+		if f := agenttest.Finished(t, events); f.Answer.Text != "The whole answer." {
+			t.Errorf("ended as %+v", f)
+		}
+	})
+}
+
 // A final answer of white space is none, one that was cut off at its longest is
 // half of one, and one the model would not give is nobody's.
 func TestUnusablePresentations(t *testing.T) {

@@ -168,7 +168,7 @@ func (r *Run) wanted(m *member) bool {
 
 // resting reports whether m's open round waits because a provider asked for it.
 func (r *Run) resting(m *member) bool {
-	return m.Lost == nil && m.Round.Open && m.Turn == nil && r.s.Clock.Rung.Active < m.Round.Rest && r.s.Clock.Active < m.Round.Rest
+	return m.Lost == nil && m.Round.Open && m.Turn == nil && r.s.Clock.Active < m.Round.Rest
 }
 
 // spent reports whether a single agent has given all the answers it may: there

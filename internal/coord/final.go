@@ -83,10 +83,14 @@ func (r *Run) conclude() (event.Fact, bool) {
 	case !r.presents():
 		return r.finish(r.draft()), true
 	}
-	if p := r.presenter(); p != nil {
-		return r.presentingBy(p), true
+	p := r.presenter()
+	switch {
+	case p == nil:
+		return r.finish(r.draft()), true
+	case r.resting(p):
+		return event.Fact{}, false
 	}
-	return r.finish(r.draft()), true
+	return r.presentingBy(p), true
 }
 
 func (r *Run) wantsGate() bool {

@@ -90,7 +90,8 @@ func (w *World) play(j *job) {
 	case w.rng.IntN(30) == 0:
 		w.submit(w.fact(j, "failed", event.Failed{
 			Turn: j.turn, Code: "overloaded", Message: "the provider is down", Final: w.rng.IntN(3) == 0,
-			Usage: usage(w.rng, 100), Request: j.granted,
+			RetryAfter: event.Duration(max(0, w.rng.IntN(60)-30)) * event.Duration(time.Second),
+			Usage:      usage(w.rng, 100), Request: j.granted,
 		}))
 	default:
 		w.call(j)
