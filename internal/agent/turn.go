@@ -165,7 +165,9 @@ func intents(calls []event.ToolCall) []event.ToolCall {
 // show passes deltas on to whoever watches.
 func (t *turn) show(d backend.Delta) {
 	t.begun = true
-	t.partial += d.Text
+	if len(t.partial) < event.InlineMax { // more is never kept
+		t.partial += d.Text
+	}
 	out := live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: d.Text}
 	switch {
 	case d.Thinking != "":
