@@ -23,8 +23,12 @@ var layers = []struct {
 	{"coord", "event flow budget coord/vote"},
 	{"coord/coordtest", "event flow coord"},
 
+	{"policy", "event"},
+	{"gear", "event policy"},
+
 	// Seams, each with its suite.
-	{"eventlog backend tool", "event"},
+	{"eventlog backend", "event"},
+	{"tool sandbox", "event policy"},
 	{"eventlog/eventlogtest", "event eventlog"},
 	{"backend/backendtest", "event backend"},
 

@@ -44,6 +44,9 @@ type Traits struct {
 	Model string
 	// Price says that Estimate knows what a call may cost.
 	Price bool
+	// Window is how many tokens the model can take in and give together; zero if
+	// nobody knows.
+	Window int
 }
 
 // An Estimator is a backend that can bound what one Turn may consume before it
@@ -77,6 +80,7 @@ type Message struct {
 	Text    string           `json:"text,omitempty"`
 	Calls   []event.ToolCall `json:"calls,omitempty"`   // by the assistant
 	Results []ToolResult     `json:"results,omitempty"` // for the assistant
+	Images  []Image          `json:"images,omitempty"`  // of the user's
 	// Native is the provider's own form of an assistant message. A backend that
 	// finds it sends it instead of the rest.
 	Native []byte `json:"native,omitempty"`
@@ -95,9 +99,18 @@ type ToolResult struct {
 	Name  string `json:"name"`
 	Text  string `json:"text"`
 	Error bool   `json:"error,omitempty"`
+	// Images come with the text. A provider that takes none in results is sent
+	// them in a user message after the results.
+	Images []Image `json:"images,omitempty"`
 	// End tells a backend that owns its loop to finish: nothing more is wanted
 	// in this turn.
 	End bool `json:"-"`
+}
+
+// An Image is a picture the model is shown.
+type Image struct {
+	Type string `json:"type"` // image/png, image/jpeg, image/gif, image/webp
+	Data []byte `json:"data"`
 }
 
 // A ToolHost carries out tool calls for a backend that owns its loop. It may be
@@ -111,7 +124,10 @@ type Delta struct {
 	Text     string
 	Thinking string
 	Call     *event.ToolCall // complete
-	Done     *Done
+	// Did is something the provider itself did on the way, such as a search of
+	// the web: there is nothing to carry out, only to show.
+	Did  *event.Step
+	Done *Done
 }
 
 // Done ends a reply.
@@ -127,6 +143,7 @@ type Reply struct {
 	Text     string
 	Thinking string
 	Calls    []event.ToolCall
+	Did      []event.Step
 	Done
 }
 
@@ -149,6 +166,9 @@ func Collect(stream iter.Seq2[Delta, error], live func(Delta)) (Reply, error) {
 		thinking.WriteString(d.Thinking)
 		if d.Call != nil {
 			r.Calls = append(r.Calls, *d.Call)
+		}
+		if d.Did != nil {
+			r.Did = append(r.Did, *d.Did)
 		}
 		if d.Done != nil {
 			r.Done, done = *d.Done, true

@@ -21,6 +21,11 @@ type RunSpec struct {
 	// Seats are the participants, in label order.
 	Seats        []Seat        `json:"seats"`
 	ContextPaths []ContextPath `json:"context_paths,omitempty"`
+	// Images are shown to every agent with the task.
+	Images []Media `json:"images,omitempty"`
+	// Dir is the run's own directory: the agents' workspaces are in it. A run
+	// without one has agents that only speak.
+	Dir string `json:"dir,omitempty"`
 	// Parent is the flow that launched this one and pays for it.
 	Parent FlowID `json:"parent,omitempty"`
 }
@@ -35,6 +40,16 @@ type Seat struct {
 	Prompt string `json:"prompt,omitempty"`
 	// Options is the backend's own configuration. It holds no secrets.
 	Options json.RawMessage `json:"options,omitempty"`
+	// Gear is what the agent is equipped with. It holds no secrets.
+	Gear json.RawMessage `json:"gear,omitempty"`
+}
+
+// Media is something other than text, kept as a blob.
+type Media struct {
+	Type string `json:"type"` // image/png and the like
+	Blob Hash   `json:"blob"`
+	Size int    `json:"size"`
+	Name string `json:"name,omitempty"` // of the file it came from
 }
 
 // A ContextPath is a directory or file of the user's that agents may read, and
@@ -117,6 +132,20 @@ type Called struct {
 	// Native is the provider's own form of the reply, kept so that a history
 	// can be rebuilt exactly.
 	Native Content `json:"native,omitzero"`
+	// Did is what the provider itself did on the way to the reply.
+	Did []Step `json:"did,omitempty"`
+	// Window is how many tokens the model can hold; zero if nobody knows.
+	Window int `json:"window,omitempty"`
+}
+
+// A Step is something a provider did by itself while it made a reply: a search
+// of the web, a piece of code run in a sandbox of its own.
+type Step struct {
+	ID     string `json:"id,omitempty"`
+	Name   string `json:"name"`
+	Input  string `json:"input,omitempty"`
+	Result string `json:"result,omitempty"`
+	Error  bool   `json:"error,omitempty"`
 }
 
 // ToolCalled records the intent to carry out one tool call for a backend that
@@ -134,6 +163,59 @@ type ToolReturned struct {
 	Name   string  `json:"name"`
 	Result Content `json:"result,omitzero"`
 	Error  bool    `json:"error,omitempty"`
+	Media  []Media `json:"media,omitempty"`
+}
+
+// Compacted records that an agent's conversation grew too long for its model
+// and that its beginning was put into fewer words. The prompt, the task, the
+// answers shown and what is pinned stay as they are.
+type Compacted struct {
+	Turn
+	// Messages is how many messages Summary took the place of.
+	Messages int     `json:"messages"`
+	Before   int64   `json:"before"` // tokens, as near as can be told
+	After    int64   `json:"after"`
+	Summary  Content `json:"summary"`
+	Usage    Usage   `json:"usage,omitzero"`
+	// Request is the reservation the summary settles, if one was needed.
+	Request string `json:"request,omitempty"`
+}
+
+// Written records what became of the user's files in a turn that could write
+// context paths, counted from when the run first could.
+type Written struct {
+	Turn
+	// Changes are the first of them, in order of their paths; Total counts all.
+	Changes []Change `json:"changes,omitempty"`
+	Total   int      `json:"total"`
+	// List is the file that names every one, where there are more than a person
+	// wants to read.
+	List string `json:"list,omitempty"`
+}
+
+// A Change is what became of one file.
+type Change struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"` // new, modified or deleted
+}
+
+// Kinds of changes.
+const (
+	ChangeNew      = "new"
+	ChangeModified = "modified"
+	ChangeDeleted  = "deleted"
+)
+
+// Wished asks a person whether an agent may carry out a tool call. Action is
+// exactly what would be done, for a person to read; Hash is of all of it.
+type Wished struct {
+	Turn
+	Call   string  `json:"call"`
+	Tool   string  `json:"tool"`
+	Action Content `json:"action"`
+	Hash   Hash    `json:"hash"`
+	// Rule says why it has to be asked.
+	Rule string `json:"rule,omitempty"`
 }
 
 // Told records that a note reached an agent in the middle of a turn. Seen is
@@ -164,6 +246,8 @@ type Answer struct {
 	Print Hash `json:"print,omitempty"`
 	// Similarity is the highest likeness, 0 to 1, to any answer the author knows.
 	Similarity float64 `json:"similarity,omitempty"`
+	// Snapshot names the author's workspace as it was, immutable.
+	Snapshot string `json:"snapshot,omitempty"`
 }
 
 // A Vote is a proposed vote, in the labels the voter knows.
@@ -181,6 +265,7 @@ type Answered struct {
 	Content  Content `json:"content"`
 	Print    Hash    `json:"print,omitempty"`
 	Seen     Seen    `json:"seen,omitempty"`
+	Snapshot string  `json:"snapshot,omitempty"`
 }
 
 // Voted accepts a proposed vote. Whether it still counts is never stored: it
@@ -286,7 +371,8 @@ type Presenting struct {
 // Presented is the final answer as the presenter wrote it.
 type Presented struct {
 	Turn
-	Content Content `json:"content"`
+	Content  Content `json:"content"`
+	Snapshot string  `json:"snapshot,omitempty"`
 }
 
 // Finished closes a run. It is the last event of its log.

@@ -48,6 +48,9 @@ var kinds = []struct {
 	{"presented", reflect.TypeFor[Presented]()},
 	{"finished", reflect.TypeFor[Finished]()},
 	{"tool_called", reflect.TypeFor[ToolCalled]()},
+	{"compacted", reflect.TypeFor[Compacted]()},
+	{"written", reflect.TypeFor[Written]()},
+	{"wished", reflect.TypeFor[Wished]()},
 }
 
 func (RunStarted) body()      {}
@@ -79,6 +82,9 @@ func (Presenting) body()      {}
 func (Presented) body()       {}
 func (Finished) body()        {}
 func (ToolCalled) body()      {}
+func (Compacted) body()       {}
+func (Written) body()         {}
+func (Wished) body()          {}
 
 var byName, byType = index()
 
