@@ -38,6 +38,7 @@ var layers = []struct {
 	{"eventlog/*", "event eventlog eventlog/internal/* eventlog/blobdir"},
 	{"backend/*", "event backend"},
 	{"backend/script/demo", "backend/script"},
+	{"tool/typed", "policy tool"},
 	{"tool/*", "event tool"},
 
 	// Shell.
