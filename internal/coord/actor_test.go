@@ -24,7 +24,7 @@ func (s *stage) act(who string, w []string) error {
 	verbs := map[string]func([]string) error{
 		"answers": a.answers, "votes": a.votes, "proposes": a.proposes, "presents": a.presents,
 		"calls": a.calls, "uses": a.uses, "returns": a.returns, "hears": a.hears, "fails": a.fails,
-		"requests": a.requests, "spends": a.spends,
+		"requests": a.requests, "spends": a.spends, "wishes": a.wishes, "compacts": a.compacts,
 	}
 	verb, ok := verbs[w[0]]
 	if !ok {
@@ -149,6 +149,21 @@ func (a actor) uses(w []string) error {
 func (a actor) returns(w []string) error {
 	a.say("result", event.ToolReturned{Turn: a.turn, Call: tool(w[0]).ID, Name: w[0]})
 	return nil
+}
+
+// wishes asks whether a tool may be used for what is said.
+func (a actor) wishes(w []string) error {
+	a.say("wished", event.Wished{
+		Turn: a.turn, Call: tool(w[0]).ID, Tool: w[0], Action: event.Inline(w[1][1:]), Hash: event.HashOf([]byte(w[1])),
+	})
+	return nil
+}
+
+func (a actor) compacts(w []string) error {
+	amount, err := money(w)
+	a.say("compacted", event.Compacted{Turn: a.turn, Messages: 4, Summary: event.Inline("so far"), Usage: event.Usage{Input: amount.Tokens, Cost: amount.Cost}, Request: a.s.asked[a.id]})
+	delete(a.s.asked, a.id)
+	return err
 }
 
 func (a actor) hears([]string) error {

@@ -27,7 +27,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 		}
 
 	// What agents and people put forward waits for a verdict.
-	case event.Proposed, event.Requested, event.Presented, event.Replied, event.CancelRequested:
+	case event.Proposed, event.Requested, event.Presented, event.Wished, event.Replied, event.CancelRequested:
 		r.inbox = append(r.inbox, e.Fact)
 
 	case event.Assigned:
@@ -43,6 +43,9 @@ func (r *Run) apply(e event.Event) []flow.Command {
 		}
 	case event.ToolReturned:
 		m.returned(b)
+	case event.Compacted:
+		r.settle(b.Request, b.Usage)
+		m.called(event.Called{Turn: b.Turn, Request: b.Request})
 	case event.Told:
 		if m.current(b.Turn) {
 			m.Turn.Seen = merge(m.Turn.Seen, b.Seen)
@@ -77,12 +80,17 @@ func (r *Run) apply(e event.Event) []flow.Command {
 	case event.Chosen:
 		r.s.Chosen = &b
 	case event.Asked:
+		if b.Kind == event.GatePermission && m != nil {
+			r.wished(m, b)
+			break
+		}
 		r.s.Gate = &gate{Asked: b, Since: r.s.Clock.Up}
 	case event.Closed:
 		r.taken(b.Reply)
-		if r.s.Gate != nil {
-			r.s.Gate.Closed = &b
+		if g := r.s.Gate; g != nil && g.Gate == b.Gate {
+			g.Closed = &b
 		}
+		return r.decided(b)
 	case event.Finished:
 		r.s.Finished = &b
 	}
@@ -93,7 +101,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 func aboutAgent(b event.Body) bool {
 	switch b.(type) {
 	case event.Assigned, event.Presenting, event.Called, event.ToolCalled, event.ToolReturned, event.Told, event.Failed,
-		event.Interrupted, event.Proposed, event.Presented, event.Answered, event.Voted, event.Lost:
+		event.Interrupted, event.Compacted, event.Written, event.Wished, event.Proposed, event.Presented, event.Answered, event.Voted, event.Lost:
 		return true
 	}
 	return false
@@ -210,7 +218,7 @@ func (r *Run) interrupt(m *member, b event.Interrupted) []flow.Command {
 func (r *Run) answer(m *member, b event.Answered) []flow.Command {
 	r.taken(b.Proposal)
 	r.s.Answers++
-	m.Answers = append(m.Answers, answer{Content: b.Content, Print: b.Print, Serial: r.s.Answers})
+	m.Answers = append(m.Answers, answer{Content: b.Content, Print: b.Print, Serial: r.s.Answers, Snapshot: b.Snapshot})
 	m.Vote = nil
 	r.outcome(m)
 	return r.news(m)

@@ -26,7 +26,7 @@ func (p Problem) String() string {
 // does not trust the decider, then replays the decider and compares. A log that
 // has not ended yet is sound if what there is of it is.
 func Check(log []event.Event) []Problem {
-	c := &checker{ids: map[string]uint64{}, turns: map[string]event.Turn{}, seats: map[event.AgentID]*seat{}, labels: map[event.Label]bool{}}
+	c := &checker{ids: map[string]uint64{}, turns: map[string]event.Turn{}, seats: map[event.AgentID]*seat{}, labels: map[event.Label]bool{}, asked: map[string]bool{}}
 	for i, e := range log {
 		c.envelope(i, e)
 		c.body(e)
@@ -51,6 +51,7 @@ type checker struct {
 	answers int
 	chosen  bool
 	ended   uint64
+	asked   map[string]bool // and not closed
 }
 
 type seat struct {
@@ -135,6 +136,13 @@ func (c *checker) body(e event.Event) {
 		c.turns[e.ID] = b.Turn
 	case event.Presented:
 		c.turns[e.ID] = b.Turn
+	case event.Asked:
+		c.asked[b.Gate] = true
+	case event.Closed:
+		if !c.asked[b.Gate] {
+			c.report(e.Seq, "closes %q, which is not being asked", b.Gate)
+		}
+		delete(c.asked, b.Gate)
 	case event.Chosen:
 		c.choose(e.Seq, b)
 	case event.Finished:
@@ -243,6 +251,9 @@ func (c *checker) finish(seq uint64, b event.Finished) {
 		if c.seats[a].turn != nil && b.Presenter != a {
 			c.report(seq, "ends while %s is at work", a)
 		}
+	}
+	for _, g := range slices.Sorted(maps.Keys(c.asked)) {
+		c.report(seq, "ends while %q is being asked", g)
 	}
 	if b.Answer.Empty() && c.answers > 0 {
 		c.report(seq, "ends without an answer although there is one")

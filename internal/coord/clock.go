@@ -43,7 +43,7 @@ func (r *Run) tick(e event.Event) {
 	}
 }
 
-func (r *Run) asking() bool { return r.s.Gate != nil && r.s.Gate.Closed == nil }
+func (r *Run) asking() bool { return len(r.questions()) > 0 }
 
 // limits are the three moments of a round on the active clock: the agent is
 // told to wrap up, its turn is cut for one closing take, and it is lost.
@@ -79,8 +79,8 @@ func (r *Run) runSoft() duration {
 // overdue records what time has brought about.
 func (r *Run) overdue() (event.Fact, bool) {
 	now, up := r.s.Clock.Rung.Active, r.s.Clock.Rung.Up
-	if g := r.s.Gate; r.asking() && g.Wait > 0 && up >= g.Since+duration(g.Wait) {
-		return closed(g, event.Closed{Choice: g.Default, How: "expired"}), true
+	if f, ok := r.expired(up); ok {
+		return f, true
 	}
 	if !r.s.RunWarned && r.s.Ending == nil && now >= r.runSoft() {
 		return event.Fact{ID: "warned/run", Body: event.Warned{}}, true
@@ -121,8 +121,10 @@ func (r *Run) Wake() (time.Time, bool) {
 			left = append(left, d-c.Active)
 		}
 	}
-	if g := r.s.Gate; r.asking() && g.Wait > 0 {
-		left = append(left, g.Since+duration(g.Wait)-c.Up)
+	for _, g := range r.questions() {
+		if g.Wait > 0 {
+			left = append(left, g.Since+duration(g.Wait)-c.Up)
+		}
 	}
 	if r.s.Ending == nil && !r.s.RunWarned {
 		active(r.runSoft())

@@ -31,6 +31,9 @@ type Work struct {
 	Calls int
 	// Unknown are tool calls of an earlier take whose outcome nobody knows.
 	Unknown []event.ToolCall
+	// Snapshot is the agent's workspace with its last answer; empty if it has
+	// none.
+	Snapshot string
 }
 
 // Present asks an agent for the final answer. It comes back as Presented.
@@ -52,6 +55,7 @@ type Shown struct {
 	Label    event.Label
 	Revision int
 	Content  event.Content
+	Snapshot string // of the author's workspace
 	Own      bool
 }
 
@@ -63,15 +67,18 @@ type Cast struct {
 
 // A Note is what an agent in the middle of a turn is told.
 type Note struct {
-	Kind    string // NoteNews or NoteWrapUp
+	Kind    string // NoteNews, NoteWrapUp or NotePermission
 	Seen    event.Seen
 	Answers []Shown
+	// Of a permission: which question, what was chosen, and what was said.
+	Gate, Choice, Text string
 }
 
 // Kinds of notes.
 const (
-	NoteNews   = "news"
-	NoteWrapUp = "wrap_up"
+	NoteNews       = "news"
+	NoteWrapUp     = "wrap_up"
+	NotePermission = "permission"
 )
 
 func (w Work) Key() string    { return w.Turn.Key(w.Agent) }
@@ -106,7 +113,16 @@ func (r *Run) work(m *member) Work {
 		Metered:  ru.Budget.Limited(),
 		Calls:    ru.MaxCalls - m.Round.Calls,
 		Unknown:  m.Round.Unknown,
+		Snapshot: m.snapshot(),
 	}
+}
+
+// snapshot is of m's workspace with its last answer.
+func (m *member) snapshot() string {
+	if n := len(m.Answers); n > 0 {
+		return m.Answers[n-1].Snapshot
+	}
+	return ""
 }
 
 func (r *Run) presentation(m *member) Present {
@@ -132,7 +148,8 @@ func (r *Run) shown(seen event.Seen, viewer, last event.AgentID) []Shown {
 	var out []Shown
 	for _, m := range r.s.Members {
 		if n := min(seen[m.ID], len(m.Answers)); n > 0 {
-			out = append(out, Shown{m.ID, m.Label, n, m.Answers[n-1].Content, m.ID == viewer})
+			a := m.Answers[n-1]
+			out = append(out, Shown{m.ID, m.Label, n, a.Content, a.Snapshot, m.ID == viewer})
 		}
 	}
 	lots := map[event.AgentID]uint64{}

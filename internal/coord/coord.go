@@ -12,6 +12,7 @@
 //	decide.go   what the state demands to be recorded next
 //	judge.go    verdicts on what agents and people put forward
 //	clock.go    deadlines: time is the time of events, never a clock
+//	permit.go   permissions a person is asked for
 //	final.go    winner, override, presentation, the end
 //	command.go  what the shell is asked to do
 //	check.go    the invariants of a log
@@ -63,6 +64,10 @@ type state struct {
 	Ending    *ending       `json:"ending,omitempty"`
 	Chosen    *event.Chosen `json:"chosen,omitempty"`
 	Gate      *gate         `json:"gate,omitempty"`
+	// Wishes are the permissions a person is being asked for; Allowed what one
+	// was given for the rest of the run.
+	Wishes  []*wish      `json:"wishes,omitempty"`
+	Allowed []event.Hash `json:"allowed,omitempty"`
 	// Present is the newest presentation begun; Final what came of it.
 	Present  *presenting     `json:"present,omitempty"`
 	Final    *event.Content  `json:"final,omitempty"`
@@ -131,6 +136,8 @@ type answer struct {
 	Content event.Content `json:"content"`
 	Print   event.Hash    `json:"print,omitempty"`
 	Serial  int           `json:"serial"`
+	// Snapshot names the author's workspace as it was.
+	Snapshot string `json:"snapshot,omitempty"`
 }
 
 // Step advances the run by one event.

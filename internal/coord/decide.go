@@ -23,7 +23,7 @@ func (r *Run) Due() []event.Fact {
 
 // order is in which order a run looks for what is due.
 var order = []func(*Run) (event.Fact, bool){
-	(*Run).verdict, (*Run).cutOff, (*Run).overdue, (*Run).usedUp, (*Run).endEarly, (*Run).conclude, (*Run).coordinate,
+	(*Run).verdict, (*Run).cutOff, (*Run).moot, (*Run).overdue, (*Run).usedUp, (*Run).endEarly, (*Run).conclude, (*Run).coordinate,
 }
 
 // Decides reports whether a body is one that a run decides, not one that

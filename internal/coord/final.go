@@ -72,8 +72,8 @@ func (r *Run) conclude() (event.Fact, bool) {
 	case r.working():
 		return event.Fact{}, false
 	case r.s.Ending != nil:
-		if r.asking() {
-			return closed(r.s.Gate, event.Closed{Choice: r.s.Gate.Default, How: "ending"}), true
+		if g := r.s.Gate; g != nil && g.Closed == nil {
+			return closed(g, event.Closed{Choice: g.Default, How: "ending"}), true
 		}
 		return r.finish(r.draft()), true
 	case r.wantsGate():

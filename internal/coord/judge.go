@@ -24,6 +24,7 @@ const (
 	codeBudget      = "budget"
 	codeOver        = "over"
 	codeGate        = "gate"
+	codeDenied      = "denied"
 	codeAttempts    = "attempts"
 	codeDeadline    = "deadline"
 )
@@ -49,6 +50,8 @@ func (r *Run) verdict() (event.Fact, bool) {
 		accepted, v = r.judgePresentation(f, p)
 	case event.Requested:
 		accepted, v = r.judgeRequest(f, p)
+	case event.Wished:
+		accepted, v = r.judgeWish(f, p)
 	case event.Replied:
 		accepted, v = r.judgeReply(f, p)
 	case event.CancelRequested:
@@ -120,7 +123,7 @@ func (r *Run) judgeAnswer(f event.Fact, m *member, a *event.Answer) (event.Fact,
 		return event.Fact{}, &verdict{code: codeNovelty, why: fmt.Sprintf("The answer is %.0f%% like one that is already there (at most %.0f%% is taken). Bring something new%s.", 100*a.Similarity, 100*ru.MaxSimilarity, r.unlessSkipped(" or vote"))}
 	}
 	return event.Fact{ID: fmt.Sprintf("answered/%s/%d", m.ID, n), Agent: m.ID, Body: event.Answered{
-		Turn: m.Turn.Turn, Proposal: f.ID, Revision: n, Content: a.Content, Print: a.Print, Seen: m.Turn.Seen,
+		Turn: m.Turn.Turn, Proposal: f.ID, Revision: n, Content: a.Content, Print: a.Print, Seen: m.Turn.Seen, Snapshot: a.Snapshot,
 	}}, nil
 }
 
@@ -213,6 +216,11 @@ func (r *Run) overspend(a event.Amount) string {
 // judgeReply takes the first reply to the newest revision of an open gate.
 func (r *Run) judgeReply(f event.Fact, p event.Replied) (event.Fact, *verdict) {
 	g := r.s.Gate
+	for _, q := range r.questions() {
+		if q.Gate == p.Gate {
+			g = q
+		}
+	}
 	switch {
 	case g == nil || g.Gate != p.Gate:
 		return event.Fact{}, &verdict{code: codeGate, why: fmt.Sprintf("there is no question %q", p.Gate)}
@@ -223,5 +231,5 @@ func (r *Run) judgeReply(f event.Fact, p event.Replied) (event.Fact, *verdict) {
 	case !slices.ContainsFunc(g.Choices, func(c event.Choice) bool { return c.ID == p.Choice }):
 		return event.Fact{}, &verdict{code: codeGate, why: fmt.Sprintf("%q is not one of the choices", p.Choice)}
 	}
-	return closed(g, event.Closed{Choice: p.Choice, How: "reply", By: p.By, Reply: f.ID}), nil
+	return closed(g, event.Closed{Choice: p.Choice, How: "reply", By: p.By, Reply: f.ID, Text: p.Text}), nil
 }

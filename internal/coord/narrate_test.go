@@ -31,6 +31,9 @@ func (s *stage) fact(e event.Event) string {
 		return strings.TrimSpace("refused "+a) + fmt.Sprintf(" [%s%s]: %s", b.Code, when(b.Over, ", over"), b.Why)
 	case event.Admitted:
 		what, _, _ := strings.Cut(b.Ref, "/")
+		if strings.Contains(b.Ref, "/wished") {
+			return a + " may do what it wished"
+		}
 		return "admitted " + when(a == "", what) + when(a != "", "the final answer of "+a)
 	case event.Interrupted:
 		return a + " is interrupted in " + turn(b.Turn) + ": " + b.Why + unknown(b.Unknown)
@@ -60,7 +63,7 @@ func (s *stage) conclusion(e event.Event) string {
 		}
 		return fmt.Sprintf("asked %s %q %s: %s", b.Gate, b.Title, map[bool]string{true: "for " + b.Wait.String(), false: "until somebody replies"}[b.Wait > 0], strings.Join(choices, ", "))
 	case event.Closed:
-		return b.Gate + " closed by " + b.How + ": " + b.Choice
+		return b.Gate + " closed by " + b.How + ": " + b.Choice + when(b.Text != "", fmt.Sprintf(" (%s)", b.Text))
 	case event.Presenting:
 		return fmt.Sprintf("%s presents in %s: %s of %s.%d%s%s", e.Agent, turn(b.Turn), b.Strategy, b.Draft, b.Revision,
 			when(b.Execute, ", executes"), when(b.Write, ", may write"))
@@ -97,7 +100,7 @@ func (s *stage) command(c flow.Command) string {
 	case flow.Tell:
 		n := c.Note.(coord.Note)
 		s.notes[c.Work] = append(s.notes[c.Work], n)
-		return "tell " + piece(c.Work) + ": " + n.Kind + shown(n.Answers)
+		return "tell " + piece(c.Work) + ": " + n.Kind + shown(n.Answers) + when(n.Choice != "", " "+n.Choice+" ("+n.Text+")")
 	}
 	return fmt.Sprintf("%+v", c)
 }

@@ -48,6 +48,8 @@ func (o *oracle) read(e event.Event) error {
 		o.requests[e.ID] = b.Amount
 	case event.Called:
 		o.settle(b.Request, b.Usage)
+	case event.Compacted:
+		o.settle(b.Request, b.Usage)
 	case event.Failed:
 		o.settle(b.Request, b.Usage)
 	case event.Granted:

@@ -93,12 +93,17 @@ func otherSetting(r *event.Rules, k, v string) (err error) {
 		r.Strategy = event.Strategy(v)
 	case "similarity":
 		r.MaxSimilarity, err = strconv.ParseFloat(v, 64)
-	case "override":
-		r.Override.On = true
+	case "override", "permission":
+		ask := event.Override{On: true}
 		if v != "wait" {
 			var d time.Duration
 			d, err = time.ParseDuration(v)
-			r.Override.Wait = event.Duration(d)
+			ask.Wait = event.Duration(d)
+		}
+		if k == "override" {
+			r.Override = ask
+		} else {
+			r.Permission = ask
 		}
 	case "tokens":
 		r.Budget.Tokens = new(int64)

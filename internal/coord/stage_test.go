@@ -32,7 +32,8 @@ import (
 //	child id spent 300                its end
 //	time +90s                         time passes; timers fire when they are due
 //	cancel [by] ["reason"]
-//	reply b [revision=1] [gate=override]
+//	reply b [revision=1] [gate=override] [of=a] [saying=no]
+//	a wishes shell "make"   a compacts 100
 //	crash [1h]                        the program dies and is back after an hour
 //	pending, wake                     show what is asked for, and the next timer
 type stage struct {
@@ -192,6 +193,14 @@ func (s *stage) reply(w []string) error {
 			p.Revision = n
 		case "gate":
 			p.Gate = v
+		case "of": // the newest question of that agent's
+			for _, e := range s.log {
+				if a, ok := e.Body.(event.Asked); ok && string(e.Agent) == v {
+					p.Gate = a.Gate
+				}
+			}
+		case "saying":
+			p.Text = v
 		default:
 			p.Choice = x
 		}

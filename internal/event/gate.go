@@ -2,9 +2,11 @@ package event
 
 // Asked opens a gate: a question that a person answers, wherever they are.
 type Asked struct {
-	Gate    string   `json:"gate"` // unique in its flow
-	Kind    string   `json:"kind"`
-	Title   string   `json:"title,omitempty"`
+	Gate  string `json:"gate"` // unique in its flow
+	Kind  string `json:"kind"`
+	Title string `json:"title,omitempty"`
+	// Text is what exactly is asked about.
+	Text    Content  `json:"text,omitzero"`
 	Choices []Choice `json:"choices"`
 	// Revision counts what is asked about; a reply to an older one is refused.
 	Revision int `json:"revision"`
@@ -12,10 +14,24 @@ type Asked struct {
 	Default string `json:"default,omitempty"`
 	// Wait is how long the gate stays open; zero is until somebody replies.
 	Wait Duration `json:"wait,omitempty"`
+	// Ref is what gave rise to the question.
+	Ref string `json:"ref,omitempty"`
 }
 
 // Gate kinds.
-const GateOverride = "override"
+const (
+	GateOverride   = "override"
+	GatePermission = "permission"
+)
+
+// Choices of a permission gate. What is remembered is exactly the action asked
+// about: anything else is asked about again.
+const (
+	PermitOnce   = "once"
+	PermitRun    = "run"
+	PermitAlways = "always"
+	PermitDeny   = "deny"
+)
 
 // A Choice is one possible reply to a gate.
 type Choice struct {
@@ -40,4 +56,5 @@ type Closed struct {
 	How    string `json:"how"`
 	By     string `json:"by,omitempty"`
 	Reply  string `json:"reply,omitempty"`
+	Text   string `json:"text,omitempty"` // what came with the reply
 }

@@ -43,6 +43,9 @@ type Rules struct {
 	VotingRule VotingRule `json:"voting_rule"`
 	Strategy   Strategy   `json:"strategy"`
 	Override   Override   `json:"override,omitzero"`
+	// Permission says whether a person can be asked before a tool is used; off,
+	// what would have to be asked is denied.
+	Permission Override `json:"permission,omitzero"`
 
 	// FirstRound and LaterRounds are soft limits; zero is none. RoundGrace
 	// follows twice: until the turn is cut, and until the agent is lost.
@@ -75,8 +78,8 @@ const (
 	Synthesize    Strategy = "synthesize"
 )
 
-// An Override says whether a person may change the winner before it presents.
-// The zero value is off.
+// An Override says whether a person is asked: to change the winner before it
+// presents, or for a permission. The zero value is off.
 type Override struct {
 	On bool `json:"on,omitempty"`
 	// Wait is how long to wait for the person; zero is for ever.
@@ -150,7 +153,7 @@ func (r Rules) Validate(seats int) error {
 		return fmt.Errorf("final_answer_strategy %q is none of %q, %q, %q", r.Strategy, WinnerReuse, WinnerPresent, Synthesize)
 	case r.RunLimit <= 0:
 		return fmt.Errorf("a run needs a time limit above zero")
-	case r.RunGrace < 0 || r.RoundGrace < 0 || r.FirstRound < 0 || r.LaterRounds < 0 || r.StopGrace < 0 || r.Override.Wait < 0:
+	case r.RunGrace < 0 || r.RoundGrace < 0 || r.FirstRound < 0 || r.LaterRounds < 0 || r.StopGrace < 0 || r.Override.Wait < 0 || r.Permission.Wait < 0:
 		return fmt.Errorf("time limits must not be negative")
 	case r.Execute && !r.Planning:
 		return fmt.Errorf("execute_after_planning needs planning_mode")

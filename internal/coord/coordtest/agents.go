@@ -41,6 +41,9 @@ func RandomStart(rng *rand.Rand) event.RunStarted {
 		r.Override = event.Override{On: true, Wait: event.Duration(time.Duration(rng.IntN(2)) * time.Minute)}
 	}
 	if rng.IntN(3) == 0 {
+		r.Permission = event.Override{On: true, Wait: event.Duration(time.Duration(rng.IntN(2)) * time.Minute)}
+	}
+	if rng.IntN(3) == 0 {
 		r.FirstRound = event.Duration(time.Duration(1+rng.IntN(60)) * time.Second)
 		r.LaterRounds = event.Duration(time.Duration(1+rng.IntN(60)) * time.Second)
 		r.RoundGrace = event.Duration(time.Duration(rng.IntN(20)) * time.Second)
@@ -77,7 +80,10 @@ func (w *World) play(j *job) {
 			return
 		}
 		w.submit(w.fact(j, "failed", event.Failed{Turn: j.turn, Code: "stopped", Message: "stopped", Usage: usage(w.rng, 20), Request: j.granted}))
+	case len(j.open) > 0 && !j.wished && w.rng.IntN(3) == 0:
+		w.wish(j)
 	case len(j.open) > 0:
+		j.wished = false
 		call := j.open[0]
 		j.open = j.open[1:]
 		w.submit(w.fact(j, "result/"+call, event.ToolReturned{Turn: j.turn, Call: call, Name: "shell", Result: event.Inline("done")}))
@@ -93,8 +99,23 @@ func (w *World) play(j *job) {
 			RetryAfter: event.Duration(max(0, w.rng.IntN(60)-30)) * event.Duration(time.Second),
 			Usage:      usage(w.rng, 100), Request: j.granted,
 		}))
+	case w.rng.IntN(60) == 0:
+		w.submit(w.fact(j, "compacted", event.Compacted{Turn: j.turn, Messages: 3, Summary: event.Inline("so far"), Usage: usage(w.rng, 1200), Request: j.granted}))
+		j.calls, j.granted = j.calls+1, ""
 	default:
 		w.call(j)
+	}
+}
+
+// wish asks whether the next tool may be used, and waits if a person has to
+// decide.
+func (w *World) wish(j *job) {
+	j.wished = true
+	f := w.fact(j, "wished", event.Wished{Turn: j.turn, Call: j.open[0], Tool: "shell", Action: event.Inline("make"), Hash: event.HashOf([]byte{byte(w.rng.IntN(4))})})
+	for _, e := range w.submit(f) {
+		if a, ok := e.Body.(event.Asked); ok && a.Ref == f.ID {
+			j.waits = a.Gate
+		}
 	}
 }
 

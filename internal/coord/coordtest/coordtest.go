@@ -44,6 +44,8 @@ type job struct {
 	granted  string
 	open     []string // tool calls without a result
 	notes    []coord.Note
+	wished   bool   // has asked about its next tool
+	waits    string // for the answer of this gate
 	hung     bool
 	stopped  bool
 }
@@ -113,7 +115,7 @@ func (w *World) step() {
 func (w *World) progress() {
 	var able []string
 	for k, j := range w.working {
-		if !j.hung {
+		if !j.hung && (j.waits == "" || j.stopped) {
 			able = append(able, k)
 		}
 	}
@@ -147,19 +149,21 @@ func (w *World) wake() {
 	}
 }
 
-// gate is the open gate, if there is one.
+// gate is one of the open gates, if there are any.
 func (w *World) gate() (event.Asked, bool) {
-	var a event.Asked
-	open := false
+	var open []event.Asked
 	for _, e := range w.Log {
 		switch b := e.Body.(type) {
 		case event.Asked:
-			a, open = b, true
+			open = append(open, b)
 		case event.Closed:
-			open = false
+			open = slices.DeleteFunc(open, func(a event.Asked) bool { return a.Gate == b.Gate })
 		}
 	}
-	return a, open
+	if len(open) == 0 {
+		return event.Asked{}, false
+	}
+	return open[w.rng.IntN(len(open))], true
 }
 
 func (w *World) asking() bool { _, open := w.gate(); return open }
@@ -171,7 +175,7 @@ func (w *World) reply() {
 	}
 	p := event.Replied{Gate: event.GateOverride, Choice: "nobody", Revision: 1, By: "somebody"}
 	if open && w.rng.IntN(4) > 0 {
-		p.Choice, p.Revision = a.Choices[w.rng.IntN(len(a.Choices))].ID, w.rng.IntN(3)
+		p.Gate, p.Choice, p.Revision = a.Gate, a.Choices[w.rng.IntN(len(a.Choices))].ID, w.rng.IntN(3)
 	}
 	w.inputs++
 	w.submit(event.Fact{ID: fmt.Sprintf("in/%d", w.inputs), Body: p})
@@ -261,8 +265,15 @@ func (w *World) carryOut(c flow.Command) {
 			j.stopped = true
 		}
 	case flow.Tell:
-		if j := w.working[c.Work]; j != nil {
-			j.notes = append(j.notes, c.Note.(coord.Note))
+		n := c.Note.(coord.Note)
+		switch j := w.working[c.Work]; {
+		case j == nil:
+		case n.Kind != coord.NotePermission:
+			j.notes = append(j.notes, n)
+		case j.waits == n.Gate:
+			j.waits = ""
+		default:
+			w.err = fmt.Errorf("%s is told about %s and waits for %q", c.Work, n.Gate, j.waits)
 		}
 	}
 }
