@@ -39,6 +39,7 @@ var layers = []struct {
 	{"backend/*", "event backend"},
 	{"backend/script/demo", "backend/script"},
 	{"tool/typed", "policy tool"},
+	{"tool/shell", "policy sandbox tool tool/typed"},
 	{"tool/*", "event tool"},
 
 	// Shell.
