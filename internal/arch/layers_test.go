@@ -40,6 +40,7 @@ var layers = []struct {
 	{"backend/script/demo", "backend/script"},
 	{"tool/typed", "policy tool"},
 	{"tool/shell", "policy sandbox tool tool/typed"},
+	{"tool/plan", "policy tool tool/typed"},
 	{"tool/*", "event tool"},
 
 	// Shell.
