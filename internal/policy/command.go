@@ -263,7 +263,7 @@ func begins(pattern []string, words []word) bool {
 // long a command line may be to be looked at: what is beyond may do anything.
 const (
 	maxNesting = 4
-	maxScript  = 128 << 10
+	maxScript  = 64 << 10
 )
 
 // carriers run what their arguments name; any of them may be the program.

@@ -35,7 +35,7 @@ func TestFind(t *testing.T) {
 		{"/proj-evil/x", "", ""},
 		{"/data/table.csv", "/data/table.csv", "."},
 		{"/data/other.csv", "", ""},
-		{"/proc/self/root/proj", "", ""},
+		{"/proc/self/cwd/proj", "", ""},
 		{"/", "", ""},
 	} {
 		m, rel, ok := place().Find(c.path)
