@@ -23,6 +23,7 @@ import (
 	"conclave/internal/engine"
 	"conclave/internal/event"
 	"conclave/internal/flow"
+	"conclave/internal/live"
 	"conclave/internal/prompt"
 	"conclave/internal/tool"
 )
@@ -31,7 +32,12 @@ import (
 type Agent struct {
 	Seat    event.Seat
 	Backend backend.Backend
-	Tools   []tool.Tool
+	Tools   []tool.Tool // besides those of its kit
+	// Kit equips the agent for each turn; nil for one that only speaks.
+	Kit Kit
+	// Compact is the part of the model's window at which a conversation is put
+	// into fewer words; zero is the default.
+	Compact float64
 
 	// busy is full while the agent takes a turn: one that was told to stop and
 	// the next one never overlap.
@@ -62,6 +68,9 @@ type Crew struct {
 	Flow   event.FlowID
 	Blobs  Blobs
 	Agents map[event.AgentID]*Agent
+	// Redact takes secrets out of what comes from outside, before the model and
+	// the log see it; nil leaves it as it is.
+	Redact func(string) string
 }
 
 var _ engine.Doer = (*Crew)(nil)
@@ -84,7 +93,7 @@ func (c *Crew) Do(ctx context.Context, cmd flow.Command, p engine.Port) []event.
 func (c *Crew) newTurn(a event.AgentID, t event.Turn, p engine.Port) *turn {
 	key := t.Key(a)
 	return &turn{
-		crew: c, port: p, id: a, turn: t, key: key, agent: c.Agents[a],
+		crew: c, port: p, id: a, turn: t, key: key, agent: c.Agents[a], hand: empty{},
 		// Peers never see the flow's id, so they cannot foretell the fence.
 		fence: string(event.HashOf([]byte(string(c.Flow) + key)))[:8],
 	}
@@ -104,6 +113,13 @@ func (t *turn) run(ctx context.Context, take func(context.Context) error) (last 
 	defer func() {
 		if r := recover(); r != nil {
 			last = t.failed(panicked(r))
+		}
+		// Whatever the turn started has ended before its last fact says so.
+		if len(last) > 0 {
+			last = append(t.written(context.WithoutCancel(ctx)), last...)
+		}
+		if err := t.hand.Close(); err != nil && len(last) == 0 {
+			t.port.Live(live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: err.Error()})
 		}
 	}()
 	err = take(ctx)

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 
 	"conclave/internal/backend"
@@ -13,6 +15,10 @@ import (
 // present takes the turn that writes the final answer: the text of the first
 // reply that calls no tools.
 func (t *turn) present(ctx context.Context, p coord.Present) error {
+	err := t.equip(ctx, Need{Role: event.RolePresent, Planning: p.Planning, Write: p.Write, Peers: peers(p.Answers)})
+	if err != nil {
+		return err
+	}
 	in, err := t.brief(ctx, p.Answers)
 	if err != nil {
 		return err
@@ -22,7 +28,9 @@ func (t *turn) present(ctx context.Context, p coord.Present) error {
 	for _, v := range p.Votes {
 		in.Votes = append(in.Votes, prompt.Vote{Voter: string(v.Voter), For: string(v.For), Reason: v.Reason})
 	}
-	t.open(in, bound(t.agent.Tools, p.Planning, false))
+	if err := t.open(ctx, in, t.bound(p.Planning, false)); err != nil {
+		return err
+	}
 	for {
 		if err := t.hear(ctx); err != nil {
 			return err
@@ -54,8 +62,16 @@ func (t *turn) deliver(ctx context.Context, r backend.Reply, called event.Fact) 
 	if err != nil {
 		return false, err
 	}
-	f := t.fact("presented", event.Presented{Turn: t.turn, Content: text})
-	events, err := t.port.Submit(ctx, called, f)
+	snapshot, err := t.hand.Snapshot(ctx)
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		return false, t.again(ctx, r, called, refusal.Why)
+	}
+	if err != nil {
+		return false, err
+	}
+	written := t.written(ctx)
+	f := t.fact("presented", event.Presented{Turn: t.turn, Content: text, Snapshot: snapshot})
+	events, err := t.port.Submit(ctx, slices.Concat([]event.Fact{called}, written, []event.Fact{f})...)
 	if err != nil {
 		return false, err
 	}
@@ -65,4 +81,14 @@ func (t *turn) deliver(ctx context.Context, r backend.Reply, called event.Fact) 
 		t.say(why)
 	}
 	return over, nil
+}
+
+// again tells the presenter what is wrong with what it delivered.
+func (t *turn) again(ctx context.Context, r backend.Reply, called event.Fact, why string) error {
+	if _, err := t.port.Submit(ctx, called); err != nil {
+		return err
+	}
+	t.listen(r, nil)
+	t.say(why)
+	return nil
 }

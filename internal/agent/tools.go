@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"conclave/internal/backend"
 	"conclave/internal/event"
@@ -14,48 +16,123 @@ import (
 	"conclave/internal/tool"
 )
 
-// carryOut runs the tool calls of a reply, one after another, and records each
-// result as it comes: a call without one when the program dies has an unknown
-// outcome.
+// carryOut runs the tool calls of a reply in order and records each result as it
+// comes: a call without one when the program dies has an unknown outcome. Calls
+// that only look, one after another in the reply, are run together.
 func (t *turn) carryOut(ctx context.Context, calls []event.ToolCall) ([]backend.ToolResult, error) {
-	var out []backend.ToolResult
-	for _, c := range calls {
-		r, err := t.use(ctx, c)
+	out := make([]backend.ToolResult, len(calls))
+	for i := 0; i < len(calls); {
+		n := 1
+		for t.looks(calls[i]) && i+n < len(calls) && n < maxTogether && t.looks(calls[i+n]) {
+			n++
+		}
+		done, err := t.runTogether(ctx, calls[i:i+n])
+		for k, c := range calls[i : i+n] {
+			if err != nil {
+				break
+			}
+			out[i+k], err = t.returned(ctx, c, done[k])
+		}
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, r)
+		i += n
 	}
 	return out, nil
 }
 
+// maxTogether is how many tools run at once at most.
+const maxTogether = 8
+
+// looks reports whether a call only looks at something.
+func (t *turn) looks(c event.ToolCall) bool {
+	x, ok := t.tools[c.Name]
+	return ok && x.Tier() == tool.Read
+}
+
+// runTogether runs calls at the same time and waits for all of them. Whether
+// they may is decided first, one after another.
+func (t *turn) runTogether(ctx context.Context, calls []event.ToolCall) ([]tool.Result, error) {
+	out, errs := make([]tool.Result, len(calls)), make([]error, len(calls))
+	var wg sync.WaitGroup
+	for i, c := range calls {
+		x, no, err := t.admit(ctx, c)
+		switch {
+		case err != nil:
+			wg.Wait()
+			return nil, err
+		case no != nil:
+			out[i] = *no
+		case len(calls) == 1:
+			out[i], errs[i] = run(ctx, x, c)
+		default:
+			wg.Go(func() { out[i], errs[i] = run(ctx, x, c) })
+		}
+	}
+	wg.Wait()
+	return out, errors.Join(errs...)
+}
+
+// run runs one tool. A tool that falls over ends the turn, not the program.
+func run(ctx context.Context, x tool.Tool, c event.ToolCall) (res tool.Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = panicked(r)
+		}
+	}()
+	if res, err = x.Run(ctx, c.Input); err != nil {
+		return res, fmt.Errorf("tool %s: %w", c.Name, err)
+	}
+	return res, nil
+}
+
 // use runs one tool and records what came of it.
 func (t *turn) use(ctx context.Context, c event.ToolCall) (backend.ToolResult, error) {
-	res, err := t.runTool(ctx, c)
+	done, err := t.runTogether(ctx, []event.ToolCall{c})
 	if err != nil {
-		return backend.ToolResult{}, fmt.Errorf("tool %s: %w", c.Name, err)
+		return backend.ToolResult{}, err
+	}
+	return t.returned(ctx, c, done[0])
+}
+
+// returned records what a tool gave back, all of it, and is what the model is
+// shown of it.
+func (t *turn) returned(ctx context.Context, c event.ToolCall, res tool.Result) (backend.ToolResult, error) {
+	if t.crew.Redact != nil {
+		res.Text = t.crew.Redact(res.Text)
 	}
 	text, err := t.crew.content(ctx, res.Text)
 	if err != nil {
 		return backend.ToolResult{}, err
 	}
-	f := t.fact("tool", event.ToolReturned{Turn: t.turn, Call: c.ID, Name: c.Name, Result: text, Error: res.Error})
-	if _, err := t.port.Submit(ctx, f); err != nil {
-		return backend.ToolResult{}, err
+	out := backend.ToolResult{Call: c.ID, Name: c.Name, Text: t.excerpt(c, res.Text, text), Error: res.Error}
+	r := event.ToolReturned{Turn: t.turn, Call: c.ID, Name: c.Name, Result: text, Error: res.Error}
+	for _, i := range res.Images {
+		h, err := t.crew.Blobs.PutBlob(ctx, i.Data)
+		if err != nil {
+			return backend.ToolResult{}, &storageError{fmt.Errorf("keep a picture: %w", err)}
+		}
+		r.Media = append(r.Media, event.Media{Type: i.Type, Blob: h, Size: len(i.Data)})
+		out.Images = append(out.Images, backend.Image{Type: i.Type, Data: i.Data})
 	}
-	return backend.ToolResult{Call: c.ID, Name: c.Name, Text: res.Text, Error: res.Error}, nil
+	_, err = t.port.Submit(ctx, t.fact("tool", r))
+	return out, err
 }
 
-func (t *turn) runTool(ctx context.Context, c event.ToolCall) (tool.Result, error) {
+// admit finds the tool of a call, or says why it is not carried out.
+func (t *turn) admit(ctx context.Context, c event.ToolCall) (tool.Tool, *tool.Result, error) {
 	x, ok := t.tools[c.Name]
 	if !ok {
-		return tool.Result{Error: true, Text: fmt.Sprintf("There is no tool %q here. %s", c.Name, t.offered())}, nil
+		no := tool.Failed(fmt.Sprintf("There is no tool %q here. %s", c.Name, t.offered()))
+		return nil, &no, nil
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(c.Input, &object); err != nil || object == nil {
-		return tool.Result{Error: true, Text: "The input of the call is not a JSON object."}, nil
+		no := tool.Failed("The input of the call is not a JSON object.")
+		return nil, &no, nil
 	}
-	return x.Run(ctx, c.Input)
+	no, err := t.permit(ctx, x, c)
+	return x, no, err
 }
 
 func (t *turn) offered() string {

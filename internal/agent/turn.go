@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,8 +35,14 @@ type turn struct {
 	left    int // model calls left in the round
 
 	in    backend.Input
+	hand  Hand
+	write bool // the user's files may be written in this turn
 	tools map[string]tool.Tool
-	shown []prompt.Answer // every answer the agent has been shown
+	shown []prompt.Answer          // every answer the agent has been shown
+	long  map[string]event.Content // results shown in part, by call
+	notes []any                    // told while waiting for something else
+	// filled is how many tokens the last call took of the model's window.
+	filled int64
 
 	calls   int
 	granted string      // reservation of the call in progress
@@ -95,7 +102,25 @@ func (t *turn) stopped(ctx context.Context) []event.Fact {
 
 // speak has the backend speak once and records what came of it, without sending
 // the facts: they go together with what follows from them.
+//
+// A conversation that has grown too long for the model is put into fewer words
+// first, or when the provider says so, once.
 func (t *turn) speak(ctx context.Context) (backend.Reply, event.Fact, error) {
+	if err := t.makeRoom(ctx); err != nil {
+		return backend.Reply{}, event.Fact{}, err
+	}
+	reply, called, err := t.call(ctx)
+	if err == nil || !tooLong(err) {
+		return reply, called, err
+	}
+	if made, errRoom := t.compact(ctx); errRoom != nil || !made {
+		return reply, called, cmp.Or(errRoom, err)
+	}
+	return t.call(ctx)
+}
+
+// call has the backend speak once.
+func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	if err := t.reserve(ctx); err != nil {
 		return backend.Reply{}, event.Fact{}, err
 	}
@@ -127,8 +152,10 @@ func (t *turn) speak(ctx context.Context) (backend.Reply, event.Fact, error) {
 	}
 	c := event.Called{
 		Turn: t.turn, Call: t.calls, Model: t.agent.Backend.Traits().Model, Text: text, Thinking: thinking,
-		Usage: reply.Usage, Request: t.granted, Native: native,
+		Usage: reply.Usage, Request: t.granted, Native: native, Did: steps(reply.Did),
+		Window: t.agent.Backend.Traits().Window,
 	}
+	t.filled = reply.Usage.Input + reply.Usage.Output
 	if !t.agent.Backend.Traits().OwnsLoop {
 		c.Tools = intents(reply.Calls)
 	}
@@ -162,6 +189,15 @@ func intents(calls []event.ToolCall) []event.ToolCall {
 	return out
 }
 
+// steps are what the provider did, bounded as they are recorded.
+func steps(did []event.Step) []event.Step {
+	out := slices.Clone(did)
+	for i := range out {
+		out[i].Input, out[i].Result = clip(out[i].Input, event.InlineMax), clip(out[i].Result, event.InlineMax)
+	}
+	return out
+}
+
 // show passes deltas on to whoever watches.
 func (t *turn) show(d backend.Delta) {
 	t.begun = true
@@ -174,6 +210,8 @@ func (t *turn) show(d backend.Delta) {
 		out.Kind, out.Text = live.Thinking, d.Thinking
 	case d.Call != nil:
 		out.Kind, out.Text = live.Tool, d.Call.Name
+	case d.Did != nil:
+		out.Kind, out.Text = live.Tool, d.Did.Name
 	case d.Text == "":
 		return
 	}
@@ -205,15 +243,18 @@ func (t *turn) reserve(ctx context.Context) error {
 // reply tokens to expect of a call when nobody says.
 const defaultOutput = 4096
 
+// imageTokens is about what a picture takes.
+const imageTokens = 1600
+
 func estimate(b backend.Backend, in backend.Input) event.Amount {
-	if e, ok := b.(backend.Estimator); ok {
+	if e, ok := b.(backend.Estimator); ok && b != nil {
 		return e.Estimate(in)
 	}
 	n := len(in.System)
 	for _, m := range in.Messages {
-		n += len(m.Text) + len(m.Native)
+		n += len(m.Text) + len(m.Native) + imageTokens*3*len(m.Images)
 		for _, r := range m.Results {
-			n += len(r.Text)
+			n += len(r.Text) + imageTokens*3*len(r.Images)
 		}
 		for _, c := range m.Calls {
 			n += len(c.Input)
@@ -239,8 +280,13 @@ func (t *turn) hear(ctx context.Context) error {
 func (t *turn) heard(ctx context.Context) (string, error) {
 	var facts []event.Fact
 	var texts []string
-	for _, n := range t.port.Notes() {
+	notes := append(t.notes, t.port.Notes()...)
+	t.notes = nil
+	for _, n := range notes {
 		n := n.(coord.Note)
+		if n.Kind == coord.NotePermission {
+			continue // nobody waits for it any more
+		}
 		switch n.Kind {
 		case coord.NoteWrapUp:
 			texts = append(texts, prompt.WrapUp)
@@ -249,9 +295,13 @@ func (t *turn) heard(ctx context.Context) (string, error) {
 			if err != nil {
 				return "", err
 			}
+			folders, err := t.hand.Show(ctx, peers(n.Answers))
+			if err != nil {
+				return "", err
+			}
 			t.shown = append(t.shown, answers...)
 			t.widen()
-			texts = append(texts, prompt.News(t.fence, answers))
+			texts = append(texts, prompt.News(t.fence, answers, folders...))
 		}
 		facts = append(facts, t.fact("told", event.Told{Turn: t.turn, Note: n.Kind, Seen: n.Seen}))
 	}

@@ -2,7 +2,9 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"conclave/internal/backend"
 	"conclave/internal/coord"
@@ -13,13 +15,19 @@ import (
 
 // work takes a turn that ends with an answer or a vote.
 func (t *turn) work(ctx context.Context, w coord.Work) error {
+	err := t.equip(ctx, Need{Role: event.RoleWork, Planning: w.Planning, Write: w.Write, Snapshot: w.Snapshot, Peers: peers(w.Answers)})
+	if err != nil {
+		return err
+	}
 	in, err := t.brief(ctx, w.Answers)
 	if err != nil {
 		return err
 	}
 	in.MayAnswer, in.MayVote, in.Closing = w.MayAnswer, w.MayVote, w.Closing
 	in.Planning, in.Write, in.Unknown = w.Planning, w.Write, unknown(w.Unknown)
-	t.open(in, bound(t.agent.Tools, w.Planning, w.Closing))
+	if err := t.open(ctx, in, t.bound(w.Planning, w.Closing)); err != nil {
+		return err
+	}
 	if w.Hurry && !w.Closing {
 		t.say(prompt.WrapUp) // it was told before this take began
 	}
@@ -102,17 +110,32 @@ func (t *turn) unlessClosed(err error) error {
 // returns the verdict: over, or why they are refused.
 func (t *turn) propose(ctx context.Context, called event.Fact, calls []event.ToolCall) (why string, over bool, err error) {
 	p := event.Proposed{Turn: t.turn}
+	snapshot, err := t.snapshot(ctx, calls)
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
+		if called.Body != nil {
+			_, err = t.port.Submit(ctx, called)
+		} else {
+			err = nil
+		}
+		return refusal.Why, false, err
+	}
+	if err != nil {
+		return "", false, err
+	}
 	for _, c := range calls {
 		o, wrong := t.outcome(ctx, c)
 		if wrong != nil {
 			return "", false, wrong
 		}
+		if o.Answer != nil {
+			o.Answer.Snapshot = snapshot
+		}
 		p.Outcomes = append(p.Outcomes, o)
 	}
 	f := t.fact("proposed", p)
-	facts := []event.Fact{f}
+	facts := append(t.written(ctx), f)
 	if called.Body != nil {
-		facts = []event.Fact{called, f}
+		facts = append([]event.Fact{called}, facts...)
 	}
 	events, err := t.port.Submit(ctx, facts...)
 	if err != nil {
@@ -142,6 +165,14 @@ func verdict(events []event.Event, f event.Fact) (why string, over bool) {
 	return why, over
 }
 
+// snapshot keeps the workspace as it is where an answer is put forward.
+func (t *turn) snapshot(ctx context.Context, calls []event.ToolCall) (string, error) {
+	if len(calls) != 1 || calls[0].Name != event.ToolNewAnswer {
+		return "", nil
+	}
+	return t.hand.Snapshot(ctx)
+}
+
 // brief is what every prompt of a turn shares.
 func (t *turn) brief(ctx context.Context, shown []coord.Shown) (prompt.In, error) {
 	task, err := t.crew.text(ctx, t.crew.Spec.Task)
@@ -159,28 +190,51 @@ func (t *turn) brief(ctx context.Context, shown []coord.Shown) (prompt.In, error
 	t.shown = answers
 	return prompt.In{
 		Task: task, Context: background, Answers: answers, Alone: len(t.crew.Agents) == 1,
-		Extra: t.agent.Seat.Prompt, Fence: t.fence,
+		Extra: t.agent.Seat.Prompt, Fence: t.fence, Scene: t.hand.Scene(),
 	}, nil
 }
 
 // open begins the conversation of a turn.
-func (t *turn) open(in prompt.In, tools []tool.Tool) {
-	t.in = backend.Input{System: prompt.System(in), Messages: []backend.Message{{From: backend.User, Text: prompt.User(in)}}}
+func (t *turn) open(ctx context.Context, in prompt.In, tools []tool.Tool) error {
+	images, err := t.crew.images(ctx)
+	if err != nil {
+		return err
+	}
+	t.in = backend.Input{System: prompt.System(in), Messages: []backend.Message{{From: backend.User, Text: prompt.User(in), Images: images}}}
 	t.tools = map[string]tool.Tool{}
 	for _, x := range tools {
-		t.tools[x.Name()] = x
-		t.in.Tools = append(t.in.Tools, backend.ToolSpec{Name: x.Name(), Description: x.Description(), Schema: x.Schema()})
+		t.bind(x)
 	}
+	return nil
+}
+
+// bind offers the agent a tool from the next call on.
+func (t *turn) bind(x tool.Tool) {
+	t.tools[x.Name()] = x
+	t.in.Tools = append(slices.Clip(t.in.Tools), backend.ToolSpec{Name: x.Name(), Description: x.Description(), Schema: x.Schema()})
+}
+
+// images are the pictures that come with the task.
+func (c *Crew) images(ctx context.Context) ([]backend.Image, error) {
+	var out []backend.Image
+	for _, m := range c.Spec.Images {
+		p, err := c.Blobs.Blob(ctx, m.Blob)
+		if err != nil {
+			return nil, &storageError{fmt.Errorf("read a picture: %w", err)}
+		}
+		out = append(out, backend.Image{Type: m.Type, Data: p})
+	}
+	return out, nil
 }
 
 // bound are the tools a turn may use at all: none when its time is over, and
 // only those that look while planning.
-func bound(all []tool.Tool, planning, closing bool) []tool.Tool {
+func (t *turn) bound(planning, closing bool) []tool.Tool {
 	if closing {
 		return nil
 	}
 	var out []tool.Tool
-	for _, x := range all {
+	for _, x := range append(slices.Clip(t.agent.Tools), t.hand.Tools()...) {
 		if !planning || x.Tier() == tool.Read {
 			out = append(out, x)
 		}

@@ -38,6 +38,8 @@ type Port interface {
 	Submit(ctx context.Context, facts ...event.Fact) ([]event.Event, error)
 	// Notes takes out what the work has been told since the last call.
 	Notes() []any
+	// Told holds a value when there may be notes nobody has taken out yet.
+	Told() <-chan struct{}
 	// Live shows what is being said, to whoever happens to watch.
 	Live(live.Delta)
 	// Leave ends the driving of the flow: something the flow itself cannot go

@@ -17,6 +17,8 @@ type work struct {
 	stop context.CancelCauseFunc
 	done atomic.Bool
 
+	told chan struct{} // holds one value at most
+
 	mu    sync.Mutex
 	notes []any
 }
@@ -48,7 +50,7 @@ func (d *Driver) carryOut(ctx context.Context, c flow.Command) {
 func (d *Driver) begin(ctx context.Context, c flow.Command) {
 	maps.DeleteFunc(d.works, func(_ string, w *work) bool { return w.done.Load() })
 	ctx, stop := context.WithCancelCause(ctx)
-	w := &work{d: d, stop: stop}
+	w := &work{d: d, stop: stop, told: make(chan struct{}, 1)}
 	d.works[c.Key()] = w
 	d.wg.Go(func() {
 		defer w.done.Store(true)
@@ -97,10 +99,17 @@ func (w *work) Notes() []any {
 	return notes
 }
 
+// Told implements [Port].
+func (w *work) Told() <-chan struct{} { return w.told }
+
 func (w *work) tell(note any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.notes = append(w.notes, note)
+	select {
+	case w.told <- struct{}{}:
+	default:
+	}
 }
 
 // Leave implements [Port].

@@ -32,6 +32,8 @@ type In struct {
 	Write     bool // context paths are writable
 	Synthesis bool // combine all answers
 
+	// Scene is where the agent is; zero for one that only speaks.
+	Scene Scene
 	// Unknown names tool calls of an interrupted take whose outcome is unknown.
 	Unknown []string
 	// Extra is the agent's own configured prompt.
@@ -62,6 +64,8 @@ var sections = []struct {
 	{"identity.md", func(in In) bool { return !in.Alone }},
 	{"alone.md", func(in In) bool { return in.Alone }},
 	{"material.md", always},
+	{"workspace.md", func(in In) bool { return in.Scene.Workspace != "" && !in.Planning && !in.Closing }},
+	{"project.md", func(in In) bool { return len(in.Scene.Instructions) > 0 }},
 	{"answer.md", func(in In) bool { return !in.Presenting && in.MayAnswer && !in.MayVote }},
 	{"choose.md", func(in In) bool { return !in.Presenting && in.MayAnswer && in.MayVote && !in.Alone }},
 	{"refine.md", func(in In) bool { return !in.Presenting && in.MayAnswer && in.MayVote && in.Alone }},
@@ -102,6 +106,7 @@ func User(in In) string {
 		b.WriteString("\n")
 		fenced(&b, "context", in.Fence, in.Context)
 	}
+	surroundings(&b, in.Fence, in.Scene)
 	b.WriteString(Answers(in.Fence, in.Answers))
 	if len(in.Votes) > 0 {
 		b.WriteString("\nVotes:\n")
@@ -133,15 +138,22 @@ func Answers(fence string, answers []Answer) string {
 }
 
 // News is what an agent in mid-turn is told of new answers.
-func News(fence string, answers []Answer) string {
-	return "New answers have come in while you were working. Take them into account and go on.\n" + Answers(fence, answers)
+func News(fence string, answers []Answer, folders ...Folder) string {
+	out := "New answers have come in while you were working. Take them into account and go on.\n" + Answers(fence, answers)
+	if f := Folders(folders); f != "" {
+		out += "\n" + f
+	}
+	return out
 }
 
 // WrapUp is what an agent is told when its time is running out.
 const WrapUp = "Your time for this round is nearly over. Finish now with what you have."
 
+// fenced puts text between tags. What follows the tag's name is for the opening
+// one alone.
 func fenced(b *strings.Builder, tag, fence, text string) {
-	fmt.Fprintf(b, "<%s id=%q>\n%s\n</%s id=%q>\n", tag, fence, text, tag, fence)
+	name, _, _ := strings.Cut(tag, " ")
+	fmt.Fprintf(b, "<%s id=%q>\n%s\n</%s id=%q>\n", tag, fence, text, name, fence)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -29,7 +29,21 @@ func roles() map[string]In {
 			f(in)
 		})
 	}
+	scene := Scene{
+		Workspace: "/run/agent2", Shell: "commands run in a sandbox without a network",
+		Paths:        []Path{{Path: "/src", Write: false}},
+		Folders:      []Folder{{"agent1.2", "/run/snapshots/agent1-0123456789ab"}},
+		Instructions: []Text{{"/src/AGENTS.md", "Use tabs."}},
+		Memory:       []Text{{"style", "They like tables."}},
+		Notes:        []Entry{{"history", "how the project\ncame about"}},
+		Skills:       []Entry{{"pdf", "how to read PDF files"}},
+	}
 	return map[string]In{
+		"workspace": with(func(in *In) { in.MayAnswer, in.MayVote, in.Answers, in.Scene = true, true, three, scene }),
+		"present-files": presenting(func(in *In) {
+			in.Write, in.Scene = true, scene
+			in.Scene.Paths = []Path{{Path: "/src", Write: true, Protected: []string{"/src/go.mod"}}}
+		}),
 		"answer": with(func(in *In) { in.MayAnswer, in.Context = true, "It is for a library." }),
 		"choose": with(func(in *In) { in.MayAnswer, in.MayVote, in.Answers = true, true, three }),
 		"refine": with(func(in *In) { in.MayAnswer, in.MayVote, in.Alone, in.Answers = true, true, true, three[2:] }),
@@ -88,6 +102,7 @@ func TestEverySectionIsUsed(t *testing.T) {
 			t.Errorf("%s is in no role's prompt", s.file)
 		}
 	}
+	inTable = append(inTable, "compact.md") // a prompt of its own
 	slices.Sort(inTable)
 	if diff := cmp.Diff(inTree, inTable); diff != "" {
 		t.Errorf("files and table differ: %s", diff)
@@ -133,8 +148,28 @@ func TestFence(t *testing.T) {
 		if in.Context != "" {
 			blocks++
 		}
+		blocks += len(in.Scene.Instructions) + len(in.Scene.Memory)
 		if n := strings.Count(text, `id="0a1b2c3d">`); n != 2*blocks {
 			t.Errorf("%s: %d tags with the fence, want %d", name, n, 2*blocks)
 		}
+	}
+}
+
+// What a conversation is put into fewer words with, and how that is told.
+func TestCompactGolden(t *testing.T) {
+	got := "--- system\n" + CompactSystem() + "--- user\n" + CompactUser("0a1b2c3d", "the task", "You called read with {}\n") +
+		"--- then\n" + Compacted("0a1b2c3d", "It was read.")
+	file := filepath.Join("testdata", "compact.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
 	}
 }

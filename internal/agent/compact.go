@@ -1,0 +1,150 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"conclave/internal/backend"
+	"conclave/internal/event"
+	"conclave/internal/prompt"
+)
+
+const (
+	// compactAt is the part of the window at which a conversation is put into
+	// fewer words, unless the agent is configured otherwise.
+	compactAt = 0.75
+	// compactKeep is how many of the last exchanges stay as they are.
+	compactKeep = 2
+	// compactRead is how much of one message the summary is made from.
+	compactRead = 8 << 10
+)
+
+// makeRoom puts the conversation into fewer words when the last call filled
+// enough of the model's window.
+func (t *turn) makeRoom(ctx context.Context) error {
+	window := t.agent.Backend.Traits().Window
+	part := t.agent.Compact
+	if part == 0 {
+		part = compactAt
+	}
+	if window == 0 || t.agent.Backend.Traits().NativeHistory || float64(t.filled) < part*float64(window) {
+		return nil
+	}
+	_, err := t.compact(ctx)
+	return err
+}
+
+// compact replaces the older exchanges of the conversation by a summary. The
+// system prompt, the first message with task and answers, and everything we
+// said since stay word for word. It reports whether there was anything to do.
+func (t *turn) compact(ctx context.Context) (bool, error) {
+	cut := t.oldest()
+	if cut <= 1 {
+		return false, nil
+	}
+	old := t.in.Messages[1:cut]
+	before := estimate(nil, t.in).Tokens - int64(t.in.MaxOutput)
+	summary, usage, request, err := t.summarise(ctx, old)
+	if err != nil {
+		return false, err
+	}
+	first := t.in.Messages[0]
+	first.Text += "\n\n" + prompt.Compacted(t.fence, summary)
+	for _, m := range old {
+		if m.From == backend.User {
+			first.Text += "\n\n" + m.Text
+			first.Images = append(first.Images[:len(first.Images):len(first.Images)], m.Images...)
+		}
+	}
+	t.in.Messages = append([]backend.Message{first}, t.in.Messages[cut:]...)
+	t.filled = 0
+	text, err := t.crew.content(ctx, summary)
+	if err != nil {
+		return false, err
+	}
+	after := estimate(nil, t.in).Tokens - int64(t.in.MaxOutput)
+	_, err = t.port.Submit(ctx, t.fact("compacted", event.Compacted{
+		Turn: t.turn, Messages: len(old), Before: before, After: after, Summary: text, Usage: usage, Request: request,
+	}))
+	return true, err
+}
+
+// oldest is where the exchanges that stay begin: at a message of the
+// assistant's, so that no result is parted from its call.
+func (t *turn) oldest() int {
+	seen := 0
+	for i := len(t.in.Messages) - 1; i > 0; i-- {
+		if t.in.Messages[i].From == backend.Assistant {
+			if seen++; seen == compactKeep {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// summarise has the model itself say what was done and found. If it cannot, the
+// summary is what the calls were.
+func (t *turn) summarise(ctx context.Context, old []backend.Message) (text string, u event.Usage, request string, err error) {
+	if t.calls+1 >= t.left {
+		return outline(old), u, "", nil // the last call is for the outcome
+	}
+	in := backend.Input{
+		System: prompt.CompactSystem(), MaxOutput: t.in.MaxOutput,
+		Messages: []backend.Message{{From: backend.User, Text: prompt.CompactUser(t.fence, t.in.Messages[0].Text, transcript(old))}},
+	}
+	whole := t.in
+	t.in = in
+	err = t.reserve(ctx)
+	t.in = whole
+	if err != nil {
+		return "", u, "", err
+	}
+	t.calls++
+	reply, err := backend.Collect(t.agent.Backend.Turn(ctx, in, &host{t: t, gone: true}), nil)
+	request, t.granted = t.granted, ""
+	if ctx.Err() != nil {
+		return "", u, "", context.Cause(ctx)
+	}
+	if err != nil || strings.TrimSpace(reply.Text) == "" {
+		return outline(old), reply.Usage, request, nil
+	}
+	return strings.TrimSpace(reply.Text), reply.Usage, request, nil
+}
+
+// transcript is a conversation as text to be summarised.
+func transcript(messages []backend.Message) string {
+	var b strings.Builder
+	for _, m := range messages {
+		if m.Text != "" && m.From == backend.Assistant {
+			fmt.Fprintf(&b, "You said: %s\n", clip(m.Text, compactRead))
+		}
+		for _, c := range m.Calls {
+			fmt.Fprintf(&b, "You called %s with %s\n", c.Name, clip(string(c.Input), compactRead))
+		}
+		for _, r := range m.Results {
+			fmt.Fprintf(&b, "%s gave back: %s\n", r.Name, clip(r.Text, compactRead))
+		}
+	}
+	return b.String()
+}
+
+// outline is a conversation by its calls alone.
+func outline(messages []backend.Message) string {
+	var b strings.Builder
+	b.WriteString("Tools used so far, in order, without what they gave back:\n")
+	for _, m := range messages {
+		for _, c := range m.Calls {
+			fmt.Fprintf(&b, "- %s %s\n", c.Name, clip(string(c.Input), 300))
+		}
+	}
+	return b.String()
+}
+
+// tooLong reports whether a call failed because the conversation does not fit.
+func tooLong(err error) bool {
+	e, ok := errors.AsType[*backend.Error](err)
+	return ok && e.Kind == backend.TooLong
+}

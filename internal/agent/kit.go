@@ -1,0 +1,122 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"conclave/internal/coord"
+	"conclave/internal/event"
+	"conclave/internal/policy"
+	"conclave/internal/prompt"
+	"conclave/internal/tool"
+)
+
+// A Kit equips one agent of a run: its workspace, its sandbox, its tools.
+type Kit interface {
+	// Open makes ready what the agent has at hand in one turn.
+	Open(ctx context.Context, n Need) (Hand, error)
+}
+
+// A Need is what a turn calls for.
+type Need struct {
+	Turn event.Turn
+	Role event.Role
+	// Planning: nothing may be changed. Write: the writable context paths may.
+	Planning bool
+	Write    bool
+	// Again: an earlier take of the round was cut, so the workspace is put back
+	// to Snapshot, the agent's own at its last answer. A presenter goes on with
+	// what is there.
+	Again    bool
+	Snapshot string
+	Peers    []Peer
+}
+
+// A Peer is an answer whose author's workspace the agent may look into.
+type Peer struct {
+	Label    event.Label
+	Revision int
+	Snapshot string
+}
+
+// A Hand is what an agent has at hand in one turn. It is used by one goroutine
+// at a time, but for its tools.
+type Hand interface {
+	Tools() []tool.Tool
+	// Scene describes the agent's surroundings.
+	Scene() prompt.Scene
+	// Show brings the workspaces behind new answers into reach, and returns
+	// where they are.
+	Show(ctx context.Context, peers []Peer) ([]prompt.Folder, error)
+	// Judge says what a call would do and whether it may.
+	Judge(x tool.Tool, c event.ToolCall) (policy.Action, policy.Verdict)
+	// Remember keeps a permission for good.
+	Remember(policy.Action) error
+	// Snapshot ends what runs in the background and keeps the workspace as it is.
+	// Its error, if it is a *Refusal, is for the agent to mend.
+	Snapshot(ctx context.Context) (string, error)
+	// Written is what became of the user's files since the run could first write
+	// them.
+	Written(ctx context.Context) (event.Written, error)
+	// Close ends whatever the turn has started.
+	Close() error
+}
+
+// A Refusal is why something of the agent's cannot be taken, in words for it.
+type Refusal struct{ Why string }
+
+func (e *Refusal) Error() string { return e.Why }
+
+// empty is the hand of an agent that only speaks.
+type empty struct{}
+
+func (empty) Tools() []tool.Tool  { return nil }
+func (empty) Scene() prompt.Scene { return prompt.Scene{} }
+func (empty) Show(context.Context, []Peer) ([]prompt.Folder, error) {
+	return nil, nil
+}
+func (empty) Judge(tool.Tool, event.ToolCall) (policy.Action, policy.Verdict) {
+	return policy.Action{}, policy.Verdict{Decision: policy.Allow}
+}
+func (empty) Remember(policy.Action) error                   { return nil }
+func (empty) Snapshot(context.Context) (string, error)       { return "", nil }
+func (empty) Written(context.Context) (event.Written, error) { return event.Written{}, nil }
+func (empty) Close() error                                   { return nil }
+
+// equip opens the agent's kit for the turn.
+func (t *turn) equip(ctx context.Context, n Need) error {
+	n.Turn, n.Again = t.turn, t.turn.Take > 1
+	t.write = n.Write
+	if t.agent.Kit == nil {
+		return nil
+	}
+	h, err := t.agent.Kit.Open(ctx, n)
+	if err != nil {
+		return fmt.Errorf("make ready: %w", err)
+	}
+	t.hand = h
+	return nil
+}
+
+func peers(shown []coord.Shown) []Peer {
+	var out []Peer
+	for _, s := range shown {
+		if s.Snapshot != "" && !s.Own {
+			out = append(out, Peer{s.Label, s.Revision, s.Snapshot})
+		}
+	}
+	return out
+}
+
+// written is the fact of what a turn that could write has written.
+func (t *turn) written(ctx context.Context) []event.Fact {
+	if !t.write {
+		return nil
+	}
+	w, err := t.hand.Written(ctx)
+	if err != nil || w.Total == 0 && len(w.Changes) == 0 {
+		return nil
+	}
+	w.Turn = t.turn
+	return []event.Fact{t.fact("written", w)}
+}

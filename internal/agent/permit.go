@@ -1,0 +1,97 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"conclave/internal/coord"
+	"conclave/internal/event"
+	"conclave/internal/policy"
+	"conclave/internal/tool"
+)
+
+// permit decides whether a call may be carried out, by the rules and, where they
+// say so, by a person. A nil result means yes.
+func (t *turn) permit(ctx context.Context, x tool.Tool, c event.ToolCall) (*tool.Result, error) {
+	action, v := t.hand.Judge(x, c)
+	switch v.Decision {
+	case policy.Allow:
+		return nil, nil
+	case policy.Deny:
+		return denied(v.Reason), nil
+	}
+	text, err := t.crew.content(ctx, action.Describe())
+	if err != nil {
+		return nil, err
+	}
+	f := t.fact("wished", event.Wished{Turn: t.turn, Call: c.ID, Tool: c.Name, Action: text, Hash: action.Hash(), Rule: cmp.Or(v.Rule, v.Reason)})
+	events, err := t.port.Submit(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case event.Admitted:
+			if b.Ref == f.ID {
+				return nil, nil
+			}
+		case event.Refused:
+			if b.Ref == f.ID && b.Over {
+				return nil, errTurnOver
+			}
+			if b.Ref == f.ID {
+				return denied(b.Why), nil
+			}
+		case event.Asked:
+			if b.Ref == f.ID {
+				return t.await(ctx, b.Gate, action)
+			}
+		}
+	}
+	return nil, errTurnOver
+}
+
+func denied(why string) *tool.Result {
+	r := tool.Failed("Not permitted: " + why + " Find another way, or say in your answer what you would have done.")
+	return &r
+}
+
+// await waits for a person's decision. Whatever else the turn is told meanwhile
+// is kept for the next call.
+func (t *turn) await(ctx context.Context, gate string, a policy.Action) (*tool.Result, error) {
+	for {
+		for _, x := range t.port.Notes() {
+			n := x.(coord.Note)
+			if n.Kind != coord.NotePermission {
+				t.notes = append(t.notes, n)
+				continue
+			}
+			if n.Gate != gate {
+				continue // of a question nobody waits for any more
+			}
+			switch n.Choice {
+			case event.PermitOnce, event.PermitRun:
+				return nil, nil
+			case event.PermitAlways:
+				if err := t.hand.Remember(a); err != nil {
+					return nil, fmt.Errorf("remember a permission: %w", err)
+				}
+				return nil, nil
+			}
+			return denied(cmp.Or(words[n.Text], fmt.Sprintf("a person said no: %s.", n.Text))), nil
+		}
+		select {
+		case <-t.port.Told():
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// words are for how a question may end without anything being said.
+var words = map[string]string{
+	"reply":   "a person said no.",
+	"expired": "nobody answered in time.",
+	"ending":  "the question was withdrawn.",
+}
