@@ -17,6 +17,9 @@ const (
 	compactAt = 0.75
 	// compactKeep is how many of the last exchanges stay as they are.
 	compactKeep = 2
+	// compactWorth is the part of the conversation, one in so many, that the
+	// older exchanges must be to be worth a summary.
+	compactWorth = 5
 	// compactRead is how much of one message the summary is made from.
 	compactRead = 8 << 10
 )
@@ -32,8 +35,16 @@ func (t *turn) makeRoom(ctx context.Context) error {
 	if window == 0 || t.agent.Backend.Traits().NativeHistory || float64(t.filled) < part*float64(window) {
 		return nil
 	}
+	if cut := t.oldest(); cut > 1 && size(t.in.Messages[1:cut]) < size(t.in.Messages)/compactWorth {
+		return nil // there is little to win
+	}
 	_, err := t.compact(ctx)
 	return err
+}
+
+// size is about how many tokens messages take.
+func size(messages []backend.Message) int64 {
+	return estimate(nil, backend.Input{Messages: messages}).Tokens
 }
 
 // compact replaces the older exchanges of the conversation by a summary. The
@@ -45,7 +56,7 @@ func (t *turn) compact(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	old := t.in.Messages[1:cut]
-	before := estimate(nil, t.in).Tokens - int64(t.in.MaxOutput)
+	before := size(t.in.Messages)
 	summary, usage, request, err := t.summarise(ctx, old)
 	if err != nil {
 		return false, err
@@ -64,9 +75,8 @@ func (t *turn) compact(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	after := estimate(nil, t.in).Tokens - int64(t.in.MaxOutput)
 	_, err = t.port.Submit(ctx, t.fact("compacted", event.Compacted{
-		Turn: t.turn, Messages: len(old), Before: before, After: after, Summary: text, Usage: usage, Request: request,
+		Turn: t.turn, Messages: len(old), Before: before, After: size(t.in.Messages), Summary: text, Usage: usage, Request: request,
 	}))
 	return true, err
 }

@@ -15,7 +15,7 @@ import (
 const (
 	excerptHead = 24 << 10
 	excerptTail = 6 << 10
-	readOnMax   = 32 << 10
+	readOnMax   = 24 << 10 // less, so that it is never cut itself
 )
 
 // toolReadResult lets the model read on in a long result.

@@ -196,7 +196,6 @@ type ErrorKind string
 const (
 	Auth        ErrorKind = "auth"         // the key is missing, wrong or not allowed
 	Invalid     ErrorKind = "invalid"      // the provider will not take this request
-	TooLong     ErrorKind = "too_long"     // the conversation does not fit the model; a shorter one may
 	TooLong     ErrorKind = "too_long"     // the conversation does not fit into the model's window
 	RateLimited ErrorKind = "rate_limited" // later
 	Overloaded  ErrorKind = "overloaded"   // 5xx, later

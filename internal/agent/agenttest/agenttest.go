@@ -29,6 +29,7 @@ type Actor struct {
 	Backend backend.Backend
 	Tools   []tool.Tool
 	Prompt  string
+	Kit     agent.Kit // nil for an agent that only speaks
 }
 
 // Scripted is an actor that plays a YAML script.
@@ -48,6 +49,8 @@ type Stage struct {
 	Actors  []Actor
 	// Doer, if it is set, stands between the driver and the crew.
 	Doer func(engine.Doer) engine.Doer
+	// Redact takes secrets out of what tools give back.
+	Redact func(string) string
 }
 
 // New seats the actors for a run of the task.
@@ -80,11 +83,11 @@ func (s *Stage) Driver(t testing.TB, log eventlog.Log) *engine.Driver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crew := &agent.Crew{Flow: Flow, Spec: s.Started.Spec, Blobs: log, Agents: map[event.AgentID]*agent.Agent{}}
+	crew := &agent.Crew{Flow: Flow, Spec: s.Started.Spec, Blobs: log, Redact: s.Redact, Agents: map[event.AgentID]*agent.Agent{}}
 	for _, seat := range s.Started.Spec.Seats {
 		for _, a := range s.Actors {
 			if a.ID == seat.Agent {
-				crew.Agents[a.ID] = &agent.Agent{Seat: seat, Backend: a.Backend, Tools: a.Tools}
+				crew.Agents[a.ID] = &agent.Agent{Seat: seat, Backend: a.Backend, Tools: a.Tools, Kit: a.Kit}
 			}
 		}
 	}
