@@ -42,6 +42,9 @@ func read[In any](s shape, raw json.RawMessage) (in In, wrong string) {
 	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
 		return in, notAnObject
 	}
+	if name := twice(raw); name != "" {
+		return in, fmt.Sprintf("The field %q is given twice. Give it once.", name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(s.fields, name) {
 			return in, fmt.Sprintf("There is no field %q here. %s", name, s.takes())

@@ -51,6 +51,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		`{"line":null}`:                   `"line" is missing`,
 		`{"line":"a","lien":1}`:           `no field "lien"`,
 		`{"Line":"a"}`:                    `no field "Line"`,
+		`{"line":"a","line":"b"}`:         `"line" is given twice`,
 		`{"line":7}`:                      `"line" cannot be a number of this size or kind; it must be a string`,
 		`{"line":"a","times":"x"}`:        `"times" cannot be a string; it must be a whole number`,
 		`{"line":"a","times":1e999}`:      `"times" cannot be`,
