@@ -44,6 +44,8 @@ var layers = []struct {
 	{"tool/tooltest", "tool"},
 	{"tool/shell", "policy sandbox tool tool/typed"},
 	{"tool/plan", "policy tool tool/typed"},
+	{"tool/front", ""},
+	{"tool/memory", "policy tool tool/front tool/typed"},
 	{"tool/*", "event tool"},
 
 	// Shell.
