@@ -1,6 +1,9 @@
 package event
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"path"
+)
 
 // RunStarted opens a run. It carries everything that decides how the run will
 // go, so that its log replays to the same decisions for ever.
@@ -42,6 +45,15 @@ type Seat struct {
 	Options json.RawMessage `json:"options,omitempty"`
 	// Gear is what the agent is equipped with. It holds no secrets.
 	Gear json.RawMessage `json:"gear,omitempty"`
+}
+
+// SnapshotDir is where the files of a snapshot are, in the run's directory: the
+// same folder for everybody who may look into it.
+func (s RunSpec) SnapshotDir(l Label, id string) string {
+	if s.Dir == "" || id == "" {
+		return ""
+	}
+	return path.Join(s.Dir, "snapshots", string(l)+"-"+id[:min(len(id), 12)])
 }
 
 // Media is something other than text, kept as a blob.

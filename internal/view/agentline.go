@@ -28,6 +28,10 @@ type AgentLine struct {
 
 	Answers int `json:"answers"` // its newest revision
 	Calls   int `json:"calls"`   // of its model
+	// Filled is how many tokens of its model's Window the conversation takes;
+	// both are zero where that is not known.
+	Filled int64 `json:"filled,omitempty"`
+	Window int   `json:"window,omitempty"`
 	// VoteFor is the label it votes for, if it has a vote in.
 	VoteFor   event.Label `json:"vote_for,omitempty"`
 	VoteFresh bool        `json:"vote_fresh,omitempty"`
@@ -54,6 +58,14 @@ const (
 	StateLost       AgentState = "lost"       // will not act again
 	StateDone       AgentState = "done"       // the choice is made without it, or the run is over
 )
+
+// Full is the part of its model's window that is taken, 0 to 1.
+func (l AgentLine) Full() float64 {
+	if l.Window <= 0 {
+		return 0
+	}
+	return float64(l.Filled) / float64(l.Window)
+}
 
 // Tool is the tool call that has been open longest, if any is.
 func (l AgentLine) Tool() (OpenTool, bool) {
@@ -105,7 +117,11 @@ func (c Card) agents(e event.Event) Card {
 		l.turn(f.Turn)
 	case event.Called:
 		l.Calls++
+		l.Filled, l.Window = f.Usage.Input+f.Usage.Output, f.Window
 		l.opened(e.At, f.Tools...)
+	case event.Compacted:
+		l.Calls++
+		l.Filled = f.After
 	case event.ToolCalled:
 		l.opened(e.At, f.Tool)
 	case event.ToolReturned:

@@ -8,7 +8,7 @@ import (
 )
 
 // CardVersion is the version of a marshalled [Card].
-const CardVersion = 1
+const CardVersion = 2
 
 // A Card is the summary of a run: what it is about, how far it is and what each
 // agent does.

@@ -8,7 +8,7 @@ import (
 )
 
 // CostVersion is the version of a marshalled [Cost].
-const CostVersion = 1
+const CostVersion = 2
 
 // Cost is what a run has used, by agent and in all, and what is left of its
 // budget.
@@ -100,6 +100,8 @@ func (c Cost) Apply(e event.Event) Cost {
 	case event.Refused:
 		c, _ = c.release(f.Ref)
 	case event.Called:
+		c = c.used(e.Agent, f.Usage).settle(f.Request, f.Usage.Amount())
+	case event.Compacted:
 		c = c.used(e.Agent, f.Usage).settle(f.Request, f.Usage.Amount())
 	case event.Failed:
 		if f.Usage != (event.Usage{}) {

@@ -21,7 +21,8 @@ func (t Timeline) item(e event.Event) Item {
 			Kind: ItemFinal, Detail: f.Answer, Ref: string(t.label(f.Winner)),
 			Title: words(", ", "run finished: "+string(f.Status), prefixed("stopped by ", string(f.StoppedBy))) + bracketed(f.Error),
 		}
-	case event.Assigned, event.Told, event.Answered, event.Voted, event.Presenting, event.Presented:
+	case event.Assigned, event.Told, event.Answered, event.Voted, event.Presenting, event.Presented,
+		event.Compacted, event.Written:
 		return t.workItem(e)
 	case event.Refused, event.Interrupted, event.Failed, event.Warned, event.Lost:
 		return t.troubleItem(e)
@@ -34,7 +35,7 @@ func (t Timeline) item(e event.Event) Item {
 		return Item{Kind: ItemChild, Title: "launches " + string(f.Child), Ref: string(f.Child)}
 	case event.Settled:
 		return Item{Kind: ItemChild, Title: fmt.Sprintf("child flow ended: %d tokens, %s", f.Spent.Tokens, f.Spent.Cost)}
-	case event.Granted, event.Proposed, event.Admitted, event.TimerFired,
+	case event.Granted, event.Proposed, event.Admitted, event.TimerFired, event.Wished,
 		event.Called, event.ToolCalled, event.ToolReturned:
 		return Item{} // bookkeeping, or shown elsewhere
 	case event.Unknown:
@@ -77,6 +78,11 @@ func (t Timeline) workItem(e event.Event) Item {
 			title = "carries out the plan " + draft
 		}
 		return Item{Kind: ItemPresenting, Turn: f.Turn, Title: title, Ref: draft}
+	case event.Compacted:
+		title := fmt.Sprintf("had %s of its conversation put into fewer words, about %d tokens instead of %d", count(f.Messages, "message"), f.After, f.Before)
+		return Item{Kind: ItemCompacted, Turn: f.Turn, Title: title, Detail: f.Summary}
+	case event.Written:
+		return Item{Kind: ItemWritten, Turn: f.Turn, Title: "has changed " + count(f.Total, "file") + " of yours", Detail: event.Inline(changes(f)), Ref: f.List}
 	case event.Presented:
 		return Item{Kind: ItemPresented, Turn: f.Turn, Title: "has written the final answer", Detail: f.Content}
 	}
@@ -127,13 +133,29 @@ func (t Timeline) decisionItem(e event.Event) Item {
 		return Item{Kind: ItemChosen, Title: who + " is chosen" + prefixed(" ", how(f.How)) + bracketed(t.tally(f)), Ref: who}
 	case event.Asked:
 		title := "question to a person" + bracketed(choices(f.Choices))
-		return Item{Kind: ItemGate, Title: title, Detail: event.Inline(f.Title), Ref: f.Gate}
+		detail := event.Inline(f.Title)
+		if !f.Text.Empty() {
+			title, detail = f.Title+bracketed(choices(f.Choices)), f.Text
+		}
+		return Item{Kind: ItemGate, Title: title, Detail: detail, Ref: f.Gate}
 	case event.Replied:
 		return Item{Kind: ItemGate, Title: "reply" + prefixed(" from ", f.By) + bracketed(t.choice(f.Choice)), Detail: event.Inline(f.Text), Ref: f.Gate}
 	case event.Closed:
 		return Item{Kind: ItemGate, Title: words(", ", "question closed with "+t.choice(f.Choice), f.How), Ref: f.Gate}
 	}
 	return Item{}
+}
+
+// changes is "new a.go, deleted b.go", as far as they are named.
+func changes(f event.Written) string {
+	var out []string
+	for _, c := range f.Changes {
+		out = append(out, c.Kind+" "+c.Path)
+	}
+	if more := f.Total - len(f.Changes); more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return words(", ", out...)
 }
 
 // seen is "agent1.2, agent2.1" in label order.

@@ -72,6 +72,8 @@ const (
 	ItemPresented   ItemKind = "presented"
 	ItemFinal       ItemKind = "final"
 	ItemChild       ItemKind = "child"
+	ItemCompacted   ItemKind = "compacted"
+	ItemWritten     ItemKind = "written"
 	ItemUnknown     ItemKind = "unknown" // a fact of a kind not known here
 )
 

@@ -7,7 +7,7 @@ import (
 )
 
 // ResultVersion is the version of a marshalled [Result].
-const ResultVersion = 1
+const ResultVersion = 2
 
 // A Result gathers what a run hands back. It is a fold like the others; what it
 // comes to is its RunResult.
@@ -16,6 +16,10 @@ type Result struct {
 	Cost    Cost          `json:"cost"`
 	Answers []AnswerText  `json:"answers,omitempty"` // in the order they came
 	Final   event.Content `json:"final,omitzero"`
+	// Workspace is where the files of the final answer are, if it was presented.
+	Workspace string         `json:"workspace,omitempty"`
+	Written   event.Written  `json:"written,omitzero"`
+	Spec      *event.RunSpec `json:"spec,omitempty"`
 }
 
 // Apply returns r after e.
@@ -24,11 +28,17 @@ func (r Result) Apply(e event.Event) Result {
 	r.Cost = r.Cost.Apply(e)
 	switch f := e.Body.(type) {
 	case event.RunStarted:
-		r.Answers, r.Final = nil, event.Content{}
+		spec := f.Spec
+		r.Answers, r.Final, r.Written, r.Workspace, r.Spec = nil, event.Content{}, event.Written{}, "", &spec
 	case event.Answered:
 		r.Answers = append(slices.Clip(r.Answers), AnswerText{
 			Agent: e.Agent, Label: r.Card.Ballot.label(e.Agent), Revision: f.Revision, Content: Text(f.Content),
+			Workspace: r.folder(e.Agent, f.Snapshot),
 		})
+	case event.Written:
+		r.Written = f
+	case event.Presented:
+		r.Workspace = r.folder(e.Agent, f.Snapshot)
 	case event.Finished:
 		r.Final = f.Answer
 	}
@@ -40,13 +50,14 @@ func (r Result) RunResult() RunResult {
 	c := r.Card
 	out := RunResult{
 		RunID: c.ID, Status: c.Status, StoppedBy: c.StoppedBy,
-		FinalAnswer:  Text(r.Final),
-		Coordination: r.coordination(),
-		Answers:      r.byAgent(),
-		FilesWritten: []WrittenFile{},
-		Error:        c.Error,
-		Usage:        r.usage(),
-		StartedAt:    c.Started, EndedAt: c.Ended,
+		FinalAnswer:   Text(r.Final),
+		Coordination:  r.coordination(),
+		Answers:       r.byAgent(),
+		WorkspacePath: r.workspace(), FilesWritten: r.written(),
+		FilesWrittenTotal: r.Written.Total, FilesWrittenList: r.Written.List,
+		Error:     c.Error,
+		Usage:     r.usage(),
+		StartedAt: c.Started, EndedAt: c.Ended,
 		Down: c.Down, Resumed: c.Resumed,
 	}
 	end := c.Ended
@@ -55,6 +66,37 @@ func (r Result) RunResult() RunResult {
 	}
 	if !c.Started.IsZero() {
 		out.Duration = event.Duration(max(end.Sub(c.Started), 0))
+	}
+	return out
+}
+
+// folder is where the files of a snapshot of a's are.
+func (r Result) folder(a event.AgentID, snapshot string) string {
+	if r.Spec == nil {
+		return ""
+	}
+	return r.Spec.SnapshotDir(r.Card.Ballot.label(a), snapshot)
+}
+
+// workspace is where the files of the final answer are: the presenter's, or the
+// winner's where its answer was taken as it was.
+func (r Result) workspace() string {
+	if r.Card.Presenter != "" && r.Workspace != "" {
+		return r.Workspace
+	}
+	out := ""
+	for _, a := range r.Answers {
+		if a.Agent == r.Card.Winner {
+			out = a.Workspace
+		}
+	}
+	return out
+}
+
+func (r Result) written() []WrittenFile {
+	out := []WrittenFile{}
+	for _, c := range r.Written.Changes {
+		out = append(out, WrittenFile{Path: c.Path, Change: c.Kind})
 	}
 	return out
 }

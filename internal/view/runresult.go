@@ -29,6 +29,10 @@ type RunResult struct {
 	Answers []AnswerText `json:"answers"`
 	// FilesWritten are the user's files that the run changed.
 	FilesWritten []WrittenFile `json:"files_written"`
+	// FilesWrittenTotal counts them all; where they are too many to be listed
+	// here, FilesWrittenList is the file that names every one.
+	FilesWrittenTotal int    `json:"files_written_total"`
+	FilesWrittenList  string `json:"files_written_list,omitempty"`
 	// Error is why the status is not "success".
 	Error     string      `json:"error"`
 	Usage     UsageReport `json:"usage"`
@@ -73,6 +77,8 @@ type AnswerText struct {
 	Label    event.Label   `json:"label"`
 	Revision int           `json:"revision"`
 	Content  Text          `json:"content"`
+	// Workspace is the directory with its author's files as they were.
+	Workspace string `json:"workspace,omitempty"`
 }
 
 // A WrittenFile is a file that was changed; Change is "new", "modified" or

@@ -115,6 +115,9 @@ func (t Timeline) called(e event.Event, f event.Called) Timeline {
 	if !f.Thinking.Empty() {
 		t = t.show(e, Item{Kind: ItemThinking, Title: "thinks", Detail: f.Thinking, Turn: f.Turn})
 	}
+	for _, d := range f.Did {
+		t = t.show(e, did(e, f.Turn, d))
+	}
 	if !f.Text.Empty() {
 		t = t.show(e, Item{Kind: ItemText, Title: "says", Detail: f.Text, Turn: f.Turn})
 	}
@@ -122,6 +125,15 @@ func (t Timeline) called(e event.Event, f event.Called) Timeline {
 		t = t.calls(e, f.Turn, c)
 	}
 	return t
+}
+
+// did shows what a provider did by itself, like a tool that has returned.
+func did(e event.Event, turn event.Turn, d event.Step) Item {
+	u := &ToolUse{Call: d.ID, Name: d.Name, Input: d.Input, State: ToolOK, Ended: e.At}
+	if d.Error {
+		u.State = ToolFailed
+	}
+	return Item{Kind: ItemTool, Title: d.Name, Detail: event.Inline(d.Result), Turn: turn, Tool: u}
 }
 
 // calls shows a tool call that is about to be carried out.
