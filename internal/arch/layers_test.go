@@ -46,10 +46,11 @@ var layers = []struct {
 	{"tool/plan", "policy tool tool/typed"},
 	{"tool/front", ""},
 	{"tool/memory", "policy tool tool/front tool/typed"},
+	{"tool/skill", "tool tool/front tool/typed"},
 	{"tool/*", "event tool"},
 
 	// Shell.
-	{"live", "event"},
+	{"live workspace", "event"},
 	{"engine", "event flow eventlog live"},
 	{"agent", "event flow eventlog live backend tool coord prompt engine"},
 	{"agent/agenttest", "event flow eventlog backend backend/script tool coord engine agent"},

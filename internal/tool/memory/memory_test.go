@@ -3,8 +3,10 @@ package memory_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"conclave/internal/policy"
 	"conclave/internal/tool"
 	"conclave/internal/tool/memory"
+	"conclave/internal/tool/tooltest"
 )
 
 // desk is an agent's workspace with its notes, and a clock that tests turn.
@@ -216,4 +219,10 @@ func TestActions(t *testing.T) {
 			t.Error(diff)
 		}
 	}
+}
+
+func TestSeam(t *testing.T) {
+	tooltest.Run(t, func(t *testing.T) []tool.Tool {
+		return slices.Collect(maps.Values(open(t).tools))
+	})
 }

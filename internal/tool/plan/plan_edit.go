@@ -15,7 +15,7 @@ var aboutEdit string
 type editIn struct {
 	ID          string    `json:"id" jsonschema_description:"The task."`
 	Description *string   `json:"description,omitempty" jsonschema_description:"What is to be done instead."`
-	Priority    *Priority `json:"priority,omitempty" jsonschema:"enum=high,enum=medium,enum=low"`
+	Priority    *Priority `json:"priority,omitempty" jsonschema:"enum=high,enum=medium,enum=low" jsonschema_description:"What to take first."`
 	DependsOn   *[]string `json:"depends_on,omitempty" jsonschema_description:"All tasks that must be done first, in place of those it depended on."`
 	Remove      bool      `json:"remove,omitempty" jsonschema_description:"Take the task out of the plan."`
 }

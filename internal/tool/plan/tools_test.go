@@ -14,6 +14,7 @@ import (
 	"conclave/internal/policy"
 	"conclave/internal/tool"
 	"conclave/internal/tool/plan"
+	"conclave/internal/tool/tooltest"
 )
 
 // file is a plan's file in memory.
@@ -174,4 +175,11 @@ func TestActions(t *testing.T) {
 			t.Errorf("%s: %+v", x.Name(), a)
 		}
 	}
+}
+
+func TestSeam(t *testing.T) {
+	tooltest.Run(t, func(t *testing.T) []tool.Tool {
+		var f file
+		return plan.Tools(f.options())
+	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"conclave/internal/tool"
 	"conclave/internal/tool/shell"
+	"conclave/internal/tool/tooltest"
 )
 
 // open is the tools for jobs, by name.
@@ -164,4 +165,16 @@ func TestStopEndsTheTree(t *testing.T) {
 	x := jobs.Tools()
 	call(t, x[0], m{"command": "sleep 1000 & echo started; wait"})
 	says(t, call(t, x[2], m{"id": "job1"}), "job1 is stopped")
+}
+
+func TestSeam(t *testing.T) {
+	tooltest.Run(t, func(t *testing.T) []tool.Tool {
+		o := shell.Options{Dir: t.TempDir(), Box: acted(func(_ context.Context, line string, out io.Writer) (int, error) {
+			_, err := io.WriteString(out, line)
+			return 0, err
+		})}
+		jobs := shell.NewJobs(t.Context(), o)
+		t.Cleanup(jobs.Close)
+		return append(jobs.Tools(), shell.New(o))
+	})
 }
