@@ -73,10 +73,8 @@ func guard(root *os.Root) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for _, d := range []string{"info", "objects/info", "objects/pack", "refs/heads"} {
-		if err := root.MkdirAll(path.Join(gitDir, d), 0o755); err != nil {
-			return err
-		}
+	if err := root.MkdirAll(gitDir, 0o755); err != nil {
+		return err
 	}
 	git, err := root.OpenRoot(gitDir)
 	if err != nil {
@@ -85,6 +83,11 @@ func guard(root *os.Root) error {
 	defer git.Close()
 	if err := tidy(git, ""); err != nil {
 		return err
+	}
+	for _, d := range []string{"info", "objects/info", "objects/pack", "refs/heads"} {
+		if err := git.MkdirAll(d, 0o755); err != nil {
+			return err
+		}
 	}
 	for _, f := range fixed {
 		if err := ensureFile(git, f.name, []byte(f.text)); err != nil {
@@ -142,11 +145,6 @@ func ensureFile(dir *os.Root, name string, content []byte) error {
 	tmp := name + "." + rand.Text()
 	if err := dir.WriteFile(tmp, content, 0o644); err != nil {
 		return errors.Join(err, dir.Remove(tmp))
-	}
-	if info, err := dir.Lstat(name); err == nil && info.IsDir() {
-		if err := dir.RemoveAll(name); err != nil {
-			return err
-		}
 	}
 	return dir.Rename(tmp, name)
 }
