@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ func TestSeam(t *testing.T) {
 	} {
 		t.Run(m.Provider+"/"+m.Name, func(t *testing.T) {
 			backendtest.Run(t, func(t *testing.T, s backendtest.Scene) backend.Backend {
+				m := m
 				switch s.Name {
 				case "error broken":
 					t.Skip("no provider reports a fault of ours")
@@ -42,4 +44,15 @@ func TestSeam(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestFaults(t *testing.T) {
+	backendtest.Faults(t, backendtest.Wire{
+		Serve: func(s backendtest.Scene) http.Handler { return openaitest.Handler(openaitest.Scene(s)) },
+		Dial: func(tb testing.TB, baseURL, key string, c backend.Clocks) backend.Backend {
+			pools := &wire.Pools{Backoff: time.Millisecond}
+			tb.Cleanup(pools.Close)
+			return openai.New(backend.Model{Provider: "openai", Name: "gpt-5", BaseURL: baseURL, Clocks: c}, key, pools)
+		},
+	})
 }
