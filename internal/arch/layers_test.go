@@ -25,6 +25,7 @@ var layers = []struct {
 
 	{"policy", "event"},
 	{"gear", "event policy"},
+	{"confine", "policy"},
 
 	// Seams, each with its suite.
 	{"eventlog backend", "event"},
