@@ -142,7 +142,7 @@ func (k *checker) read(stream iter.Seq2[backend.Delta, error]) (backend.Reply, e
 // form checks that a delta is exactly one thing.
 func (k *checker) form(d backend.Delta) {
 	n := 0
-	for _, set := range []bool{d.Text != "", d.Thinking != "", d.Call != nil, d.Done != nil} {
+	for _, set := range []bool{d.Text != "", d.Thinking != "", d.Call != nil, d.Did != nil, d.Done != nil} {
 		if set {
 			n++
 		}
