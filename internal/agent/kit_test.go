@@ -207,7 +207,7 @@ func TestPermissionIsAwaited(t *testing.T) {
 				if len(shell.inputs()) > 0 {
 					t.Fatal("it was run before anybody said so")
 				}
-				time.Sleep(10 * time.Hour) // in the bubble: longer than any run may take
+				<-time.After(10 * time.Hour) // longer than any run may take
 				asked := agenttest.Bodies[event.Asked](agenttest.Events(t, log), "a")
 				if len(asked) != 1 || !strings.Contains(asked[0].Text.Text, `{"command":"make"}`) {
 					t.Fatalf("asked %+v", asked)

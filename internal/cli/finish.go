@@ -95,6 +95,9 @@ func (w *watch) print(r view.RunResult) error {
 	if w.printAnswer(r.FinalAnswer.Text); w.out.fault() != nil {
 		return fmt.Errorf("print the answer: %w\nIt is kept; see it with: conclave runs show %s", w.out.fault(), w.id)
 	}
+	if f := r.Footer(); f != "" && !w.show.quiet {
+		fmt.Fprintf(w.Err, "\n%s\n", f)
+	}
 	return ended(r.Status)
 }
 

@@ -24,6 +24,12 @@ type runOptions struct {
 	quick   bool
 	detach  bool
 	timeout time.Duration
+
+	context   []string
+	images    []string
+	maxCost   string
+	maxTokens int64
+	ask       bool
 }
 
 func newRun(e *env) *cobra.Command {
@@ -46,7 +52,9 @@ may still be printed), 4 cancelled or left, 5 refused.`,
 		Example: `  conclave run "Which sorting algorithm should I use for nearly sorted data?"
   conclave run --config team.yaml --timeout 10m "Review the error handling"
   conclave run --quick --json "Name three risks of this plan" > run.ndjson
-  git diff | conclave run --single -`,
+  git diff | conclave run --single -
+  conclave run --context .:rw --max-cost 2.50 "Fix the failing test"
+  conclave run "Explain @internal/parser and compare it with @docs/grammar.md"`,
 		RunE: func(cmd *cobra.Command, a []string) error {
 			task, err := taskOf(e, a)
 			if err != nil {
@@ -61,6 +69,11 @@ may still be printed), 4 cancelled or left, 5 refused.`,
 	f.BoolVar(&o.single, "single", false, "one agent alone: the first configured, or the one --agents names")
 	f.BoolVar(&o.quick, "quick", false, "no refinement: one answer each")
 	f.DurationVar(&o.timeout, "timeout", 0, "end after this `time` with what there is (90s, 10m)")
+	f.StringArrayVar(&o.context, "context", nil, "a file or folder the agents may read, or with :rw at its end the winner may write; @`path` and @path:w in the task do the same")
+	f.StringArrayVar(&o.images, "image", nil, "a picture to show the agents, a `file`")
+	f.StringVar(&o.maxCost, "max-cost", "", "stop before the call that would cost more than this many `dollars` in all, with the best answer so far")
+	f.Int64Var(&o.maxTokens, "max-tokens", 0, "stop before the call that would take more than this `number` of tokens in all")
+	f.BoolVar(&o.ask, "ask", false, "wait for your permission where one is needed (conclave approve, conclave deny) instead of doing without")
 	f.BoolVar(&o.detach, "detach", false, "run in a background process and print the run's id")
 	o.flags(f)
 	return c
@@ -85,11 +98,38 @@ func taskOf(e *env, a []string) (string, error) {
 	return task, nil
 }
 
+// contextPath reads path, path:ro or path:rw.
+func contextPath(s string) event.ContextPath {
+	for _, end := range []string{":rw", ":w"} {
+		if p, ok := strings.CutSuffix(s, end); ok {
+			return event.ContextPath{Path: p, Write: true}
+		}
+	}
+	return event.ContextPath{Path: strings.TrimSuffix(strings.TrimSuffix(s, ":ro"), ":r")}
+}
+
 func runTask(cmd *cobra.Command, e *env, c control.Control, task string, o runOptions) error {
 	ctx := cmd.Context()
 	req := control.Request{Task: task, Config: o.config, Single: o.single, Quick: o.quick, Timeout: o.timeout}
 	for _, id := range o.agents {
 		req.Agents = append(req.Agents, event.AgentID(strings.TrimSpace(id)))
+	}
+	req.Images, req.AskFirst = o.images, o.ask
+	for _, c := range o.context {
+		req.Context = append(req.Context, contextPath(c))
+	}
+	if cmd.Flags().Changed("max-cost") {
+		m, err := event.ParseMoney(o.maxCost)
+		if err != nil {
+			return control.Usagef("--max-cost %s: %w", o.maxCost, err)
+		}
+		req.MaxCost = &m
+	}
+	if cmd.Flags().Changed("max-tokens") {
+		if o.maxTokens < 0 {
+			return control.Usagef("--max-tokens %d: the number must not be negative", o.maxTokens)
+		}
+		req.MaxTokens = &o.maxTokens
 	}
 	if cmd.Flags().Changed("timeout") && o.timeout <= 0 {
 		return control.Usagef("--timeout %s: the time must be above zero", o.timeout)

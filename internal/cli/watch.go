@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -190,7 +191,9 @@ func (w *watch) event(e event.Event) {
 	w.seen = e.Seq
 	w.result = w.result.Apply(e)
 	w.screen.event(e)
-	switch e.Body.(type) {
+	switch b := e.Body.(type) {
+	case event.Asked:
+		w.screen.notice(fmt.Sprintf("%s\n%sAllow it with: conclave approve %s\nRefuse it with: conclave deny %s", view.OneLine(b.Title), indented(b.Text.Text), w.id, w.id))
 	case event.Finished:
 		w.over = true
 	case event.Resumed:

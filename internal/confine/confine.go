@@ -22,16 +22,24 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync/atomic"
 
 	"conclave/internal/policy"
 )
 
 // A Root is an open place. It may be used concurrently.
 type Root struct {
+	now atomic.Pointer[opened] // replaced as a whole
+}
+
+// opened is a place and its open mounts, by their paths.
+type opened struct {
 	place  policy.Place
-	mounts map[string]*mount // by path
+	mounts map[string]*mount
 }
 
 // A mount is an open mount: a folder, or one file in its folder.
@@ -55,14 +63,15 @@ func refused(path, format string, args ...any) error {
 
 // Open opens every mount of a place. All of them have to be there.
 func Open(p policy.Place) (*Root, error) {
-	r := &Root{place: p, mounts: map[string]*mount{}}
+	r, o := &Root{}, &opened{place: p, mounts: map[string]*mount{}}
+	r.now.Store(o)
 	var all []error
 	for _, m := range p.Mounts {
 		if !filepath.IsAbs(m.Path) || filepath.Clean(m.Path) != m.Path {
 			all = append(all, fmt.Errorf("the path %q is not absolute and clean", m.Path))
 			continue
 		}
-		if r.mounts[m.Path] != nil {
+		if o.mounts[m.Path] != nil {
 			all = append(all, fmt.Errorf("the path %s is given twice", m.Path))
 			continue
 		}
@@ -71,7 +80,7 @@ func Open(p policy.Place) (*Root, error) {
 			all = append(all, err)
 			continue
 		}
-		r.mounts[m.Path] = open
+		o.mounts[m.Path] = open
 	}
 	if err := errors.Join(all...); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the places of an agent: %w", err), r.Close())
@@ -98,18 +107,36 @@ func openMount(m policy.Mount) (*mount, error) {
 // Close gives the handles back.
 func (r *Root) Close() error {
 	var all []error
-	for _, m := range r.mounts {
+	for _, m := range r.now.Load().mounts {
 		all = append(all, m.root.Close())
 	}
 	return errors.Join(all...)
 }
 
 // Place is what the root was opened for.
-func (r *Root) Place() policy.Place { return r.place }
+func (r *Root) Place() policy.Place { return r.now.Load().place }
+
+// Mount adds a mount to the place. One that is there already stays as it is. It
+// is not to be called while another Mount or Close is going on.
+func (r *Root) Mount(m policy.Mount) error {
+	now := r.now.Load()
+	if now.mounts[m.Path] != nil {
+		return nil
+	}
+	open, err := openMount(m)
+	if err != nil {
+		return fmt.Errorf("open one more place of an agent: %w", err)
+	}
+	next := &opened{place: now.place, mounts: maps.Clone(now.mounts)}
+	next.place.Mounts = append(slices.Clip(now.place.Mounts), m)
+	next.mounts[m.Path] = open
+	r.now.Store(next)
+	return nil
+}
 
 // Abs is a path as a model wrote it, absolute and clean.
 func (r *Root) Abs(path string) (string, error) {
-	abs, err := r.place.Abs(path)
+	abs, err := r.now.Load().place.Abs(path)
 	if err != nil {
 		return "", refused(path, "%s.", sentence(err))
 	}

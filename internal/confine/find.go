@@ -44,12 +44,13 @@ func (r *Root) find(path string, a policy.Access, h how) (*spot, error) {
 		return nil, err
 	}
 	var home *mount
+	now := r.now.Load()
 	for range maxLinks {
-		if v := r.place.May(abs, a); v.Decision != policy.Allow {
+		if v := now.place.May(abs, a); v.Decision != policy.Allow {
 			return nil, refused(abs, "%s", v.Reason)
 		}
-		given, rel, _ := r.place.Find(abs)
-		m := r.mounts[given.Path]
+		given, rel, _ := now.place.Find(abs)
+		m := now.mounts[given.Path]
 		if home == nil {
 			home = m
 		} else if home != m {
@@ -240,7 +241,7 @@ func (r *Root) marks(m *mount) []mark {
 			add(p, false)
 		}
 	}
-	for _, o := range r.mounts {
+	for _, o := range r.now.Load().mounts {
 		name := "."
 		if o.file != "" {
 			name = o.file

@@ -196,7 +196,7 @@ func (w *walker) folder(dir *os.Root, abs string, depth int) error {
 }
 
 func (w *walker) entry(e Entry, depth int) error {
-	m, _, ok := w.root.place.Find(e.Path)
+	m, _, ok := w.root.Place().Find(e.Path)
 	if !ok {
 		return nil
 	}

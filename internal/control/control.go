@@ -64,6 +64,17 @@ type Request struct {
 	Single  bool
 	Quick   bool
 	Timeout time.Duration // zero is the configured one
+	// Context are files and folders of the user's, besides the configured ones;
+	// for the same path what is said here holds. Images are files to show.
+	// What the task itself names as @path is added to them.
+	Context []event.ContextPath
+	Images  []string
+	// MaxCost and MaxTokens are the ceilings; nil is the configured one.
+	MaxCost   *event.Money
+	MaxTokens *int64
+	// AskFirst: permissions are asked for and waited for, wherever somebody
+	// answers; otherwise what would have to be asked is denied.
+	AskFirst bool
 	// Asks: the surface can put a gate to a person.
 	Asks bool
 }

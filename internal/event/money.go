@@ -2,6 +2,8 @@ package event
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -16,6 +18,20 @@ func (m Money) String() string {
 		return fmt.Sprintf("$%.4f", float64(m)/float64(Dollar))
 	}
 	return fmt.Sprintf("$%.2f", float64(m)/float64(Dollar))
+}
+
+// ParseMoney reads an amount of dollars such as "2.50" or "$2".
+func ParseMoney(s string) (Money, error) {
+	whole, part, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(s), "$"), ".")
+	digits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
+	if whole+part == "" || !digits(whole) || !digits(part) || len(part) > 6 || len(whole) > 12 {
+		return 0, fmt.Errorf("%q is not an amount of dollars such as 2.50", s)
+	}
+	n, err := strconv.ParseInt(whole+part+strings.Repeat("0", 6-len(part)), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not an amount of dollars such as 2.50", s)
+	}
+	return Money(n), nil
 }
 
 // Usage is what one model call consumed. Input counts every token sent, Cached

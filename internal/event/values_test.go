@@ -147,3 +147,18 @@ func TestNumbersSurvive(t *testing.T) {
 		t.Errorf("seed %d", got)
 	}
 }
+
+func TestParseMoney(t *testing.T) {
+	for in, want := range map[string]event.Money{
+		"2.50": 2_500_000, "$2": 2_000_000, "0": 0, ".5": 500_000, "3.": 3_000_000, " 0.000001 ": 1, "123456789012": 123456789012000000,
+	} {
+		if got, err := event.ParseMoney(in); got != want || err != nil {
+			t.Errorf("%q is %d, %v; want %d", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", "$", ".", "-1", "1e3", "1,50", "2.5.0", "0.0000001", "9999999999999", "NaN", "two"} {
+		if got, err := event.ParseMoney(in); err == nil {
+			t.Errorf("%q is taken for %d", in, got)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+)
+
+// maxImage is the largest picture that is taken along.
+const maxImage = 5 << 20
+
+// pictures are the types that models can be shown, by the end of a file's name.
+var pictures = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
+}
+
+// refs takes the files a task names out of it: @path may be read, @path:w may be
+// written, and a picture is shown. The names stay in the text, without the mark.
+// What is no file and does not look like one stays as it is.
+func (a *App) refs(task string) (text string, paths []event.ContextPath, images []string, err error) {
+	var b strings.Builder
+	for rest := task; rest != ""; {
+		i := strings.IndexByte(rest, '@')
+		if i < 0 {
+			b.WriteString(rest)
+			break
+		}
+		b.WriteString(rest[:i])
+		before := b.String()
+		name := rest[i+1:]
+		if end := strings.IndexAny(name, " \t\n\"'`()[]{}<>,;"); end >= 0 {
+			name = name[:end]
+		}
+		rest = rest[i+1:]
+		if before != "" && !strings.ContainsAny(before[len(before)-1:], " \t\n\"'`([{<") || name == "" {
+			b.WriteByte('@')
+			continue
+		}
+		name = strings.TrimRight(name, ".:!?")
+		path, write := strings.CutSuffix(name, ":w")
+		abs, there := a.resolve(path)
+		switch _, picture := pictures[strings.ToLower(filepath.Ext(path))]; {
+		case there && picture && !write:
+			images = append(images, abs)
+		case there:
+			paths = append(paths, event.ContextPath{Path: abs, Write: write})
+		case write || strings.Contains(path, "/"):
+			return "", nil, nil, control.Usagef("the task names @%s, and there is no such file or folder; write it without the @ if it is not meant to be one", path)
+		default:
+			b.WriteByte('@') // somebody's name, perhaps
+			continue
+		}
+		b.WriteString(path)
+		rest = rest[len(name):]
+	}
+	return b.String(), paths, images, nil
+}
+
+// resolve makes a path absolute, from where the program was started, and tells
+// whether there is something.
+func (a *App) resolve(path string) (string, bool) {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		if home, err := os.UserHomeDir(); err == nil {
+			path = filepath.Join(home, path[1:])
+		}
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.dir, path)
+	}
+	path = filepath.Clean(path)
+	_, err := os.Stat(path)
+	return path, err == nil
+}
+
+// material is what a run is given besides its task: context paths, the
+// configured ones and over them those of the request, and pictures.
+func (a *App) material(ctx context.Context, configured []event.ContextPath, q control.Request) (string, []event.ContextPath, []event.Media, error) {
+	text, named, shown, err := a.refs(q.Task)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	paths := slices.Clone(configured)
+	for _, p := range append(slices.Clone(q.Context), named...) {
+		abs, there := a.resolve(p.Path)
+		if !there {
+			return "", nil, nil, control.Usagef("the context path %s does not exist", p.Path)
+		}
+		p.Path = abs
+		i := slices.IndexFunc(paths, func(o event.ContextPath) bool { return o.Path == abs })
+		if i < 0 {
+			paths = append(paths, p)
+			continue
+		}
+		if p.Protected == nil {
+			p.Protected = paths[i].Protected
+		}
+		paths[i] = p
+	}
+	var images []event.Media
+	for _, file := range append(slices.Clone(q.Images), shown...) {
+		m, err := a.picture(ctx, file)
+		if err != nil {
+			return "", nil, nil, err
+		}
+		images = append(images, m)
+	}
+	return text, paths, images, a.allowed(paths)
+}
+
+// allowed refuses paths that no agent may be given: the program's own state, and
+// what contains everything.
+func (a *App) allowed(paths []event.ContextPath) error {
+	for _, p := range paths {
+		for _, part := range strings.Split(filepath.ToSlash(p.Path), "/") {
+			if part == ".conclave" {
+				return control.Usagef("the context path %s lies in .conclave, which is the program's own", p.Path)
+			}
+		}
+		if p.Write && filepath.Dir(p.Path) == p.Path {
+			return control.Usagef("the whole file system cannot be a writable context path; name a folder")
+		}
+	}
+	return nil
+}
+
+// picture keeps a picture for the run.
+func (a *App) picture(ctx context.Context, file string) (event.Media, error) {
+	abs, _ := a.resolve(file)
+	f, err := os.Open(abs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return event.Media{}, control.Usagef("the picture %s does not exist", file)
+	}
+	if err != nil {
+		return event.Media{}, control.Usagef("open the picture: %w", err)
+	}
+	defer f.Close()
+	p, err := io.ReadAll(io.LimitReader(f, maxImage+1))
+	kind := http.DetectContentType(p)
+	switch {
+	case err != nil:
+		return event.Media{}, control.Usagef("read the picture: %w", err)
+	case len(p) > maxImage:
+		return event.Media{}, control.Usagef("the picture %s is larger than %d MiB", file, maxImage>>20)
+	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind):
+		return event.Media{}, control.Usagef("%s is not a picture that models can be shown (png, jpeg, gif, webp); it looks like %s", file, kind)
+	}
+	log, err := a.events(ctx)
+	if err != nil {
+		return event.Media{}, err
+	}
+	h, err := log.PutBlob(ctx, p)
+	if err != nil {
+		return event.Media{}, control.Usagef("keep the picture: %w", err)
+	}
+	return event.Media{Type: kind, Blob: h, Size: len(p), Name: filepath.Base(abs)}, nil
+}
+
+// ceilings are the budget of a request over the configured one.
+func (t *team) ceilings(q control.Request) {
+	if q.MaxCost != nil {
+		t.settings.MaxCost = q.MaxCost
+	}
+	if q.MaxTokens != nil {
+		t.settings.MaxTokens = q.MaxTokens
+	}
+}
+

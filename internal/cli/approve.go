@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/view"
+)
+
+func newApprove(e *env) *cobra.Command {
+	var forRun, always bool
+	c := &cobra.Command{
+		Use:   "approve [ID]",
+		Short: "Allow what a run asks for",
+		Long: `Approve answers the oldest question of a run that waits for a person: it allows
+exactly the action that is shown, once unless a flag says more. Where the winner
+of a vote is the question, it lets the winner present.`,
+		Example:           "  conclave approve\n  conclave approve k3f9 --run",
+		Args:              args(0, 1, "one run; without any it is the newest that asks"),
+		ValidArgsFunction: e.runIDs(func(f control.Flow) bool { return !f.Finished }),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			choice := event.PermitOnce
+			switch {
+			case forRun && always:
+				return control.Usagef("--run and --always exclude each other")
+			case forRun:
+				choice = event.PermitRun
+			case always:
+				choice = event.PermitAlways
+			}
+			return e.with(func(c control.Control) error { return e.answer(cmd.Context(), c, strings.Join(a, ""), choice, "") })
+		},
+	}
+	c.Flags().BoolVar(&forRun, "run", false, "allow exactly this for the rest of the run")
+	c.Flags().BoolVar(&always, "always", false, "allow exactly this from now on, in every run of this project")
+	return c
+}
+
+func newDeny(e *env) *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use:               "deny [ID]",
+		Short:             "Refuse what a run asks for",
+		Example:           "  conclave deny k3f9 --reason \"not on this machine\"",
+		Args:              args(0, 1, "one run; without any it is the newest that asks"),
+		ValidArgsFunction: e.runIDs(func(f control.Flow) bool { return !f.Finished }),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			return e.with(func(c control.Control) error {
+				return e.answer(cmd.Context(), c, strings.Join(a, ""), event.PermitDeny, reason)
+			})
+		},
+	}
+	c.Flags().StringVar(&reason, "reason", "", "why, for the agent to read")
+	return c
+}
+
+// answer replies to the oldest question of a run.
+func (e *env) answer(ctx context.Context, c control.Control, typed, choice, text string) error {
+	id, g, err := e.question(ctx, c, typed)
+	if err != nil {
+		return err
+	}
+	has := func(id string) bool {
+		return slices.ContainsFunc(g.Choices, func(c event.Choice) bool { return c.ID == id })
+	}
+	if !has(choice) {
+		if choice == event.PermitDeny || !has(g.Default) {
+			return control.Usagef("this question has no such answer: %s", view.OneLine(g.Title))
+		}
+		choice = g.Default
+	}
+	what, err := c.Text(ctx, g.Text)
+	if err != nil {
+		return err
+	}
+	f := event.Fact{ID: replyID(), Body: event.Replied{Gate: g.Gate, Choice: choice, Text: text, Revision: g.Revision, By: "conclave " + verb(choice)}}
+	if err := c.Send(ctx, id, f); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Out, "%s\n%s", view.OneLine(g.Title), indented(what))
+	return e.verdict(ctx, c, id, f.ID, choice)
+}
+
+// verdict waits until the run has taken the reply in or turned it down.
+func (e *env) verdict(ctx context.Context, c control.Control, id event.FlowID, reply, choice string) error {
+	if _, driven, err := c.Driver(ctx, id); err != nil || !driven {
+		fmt.Fprintf(e.Out, "Noted. Nobody drives the run now; it goes on with: conclave resume %s\n", id)
+		return err
+	}
+	for ev, err := range c.Follow(ctx, id, 1) {
+		if err != nil {
+			return err
+		}
+		switch b := ev.Body.(type) {
+		case event.Closed:
+			if b.Reply == reply {
+				fmt.Fprintf(e.Out, "Answered: %s\n", choice)
+				return nil
+			}
+		case event.Refused:
+			if b.Ref == reply {
+				return control.Usagef("the answer came too late: %s", b.Why)
+			}
+		case event.Finished:
+			return control.Usagef("the run was over before the answer reached it")
+		}
+	}
+	return ctx.Err()
+}
+
+// question finds the oldest open question of the run that was named, or of the
+// newest run that has one.
+func (e *env) question(ctx context.Context, c control.Control, typed string) (event.FlowID, view.Gate, error) {
+	var ids []event.FlowID
+	if typed != "" {
+		id, err := c.Find(ctx, typed)
+		if err != nil {
+			return "", view.Gate{}, err
+		}
+		ids = []event.FlowID{id}
+	} else {
+		flows, err := c.Flows(ctx)
+		if err != nil {
+			return "", view.Gate{}, err
+		}
+		for _, f := range flows {
+			if !f.Finished && f.Damaged == "" {
+				ids = append(ids, f.ID)
+			}
+		}
+	}
+	for _, id := range ids {
+		s, err := c.Open(ctx, id)
+		if err != nil {
+			return "", view.Gate{}, err
+		}
+		if len(s.Card.Gates) > 0 {
+			return id, s.Card.Gates[0], nil
+		}
+	}
+	return "", view.Gate{}, control.Usagef("%s asks nothing", cmp.Or(typed, "no run here"))
+}
+
+func verb(choice string) string {
+	if choice == event.PermitDeny {
+		return "deny"
+	}
+	return "approve"
+}
+
+// indented is text for a person, set off from what we say ourselves.
+func indented(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "  " + strings.ReplaceAll(strings.TrimRight(view.Clean(text), "\n"), "\n", "\n  ") + "\n"
+}
+
+func replyID() string { return fmt.Sprintf("reply/%d/%d", os.Getpid(), time.Now().UnixNano()) }

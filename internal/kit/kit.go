@@ -1,0 +1,203 @@
+// Package kit equips the agents of a run: it makes each turn's place out of
+// workspace, snapshots and context paths, opens it for file tools and for
+// commands alike, and puts the tools together.
+//
+// A [Workshop] belongs to a run, a [Kit] in it to an agent, a hand of that to one
+// turn. What rights a turn has is decided by its place alone, and every tool
+// works through it: file tools through handles (package confine), commands in a
+// box (package sandbox) that shows the same mounts at the same paths. Changing
+// rights is closing one place and opening another.
+//
+// Which tools there are is a table of [Source] values that the program hands in.
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"conclave/internal/agent"
+	"conclave/internal/confine"
+	"conclave/internal/event"
+	"conclave/internal/gear"
+	"conclave/internal/policy"
+	"conclave/internal/sandbox"
+	"conclave/internal/tool"
+	"conclave/internal/workspace"
+)
+
+// A Workshop equips the agents of one run.
+type Workshop struct {
+	Flow event.FlowID
+	Spec event.RunSpec
+	Run  *workspace.Run
+	// State is the program's own directory, which no agent sees but for what it
+	// is given of it.
+	State string
+	// Engine finds the sandbox an agent's commands run in.
+	Engine func(context.Context, gear.Shell) (sandbox.Engine, error)
+	// Env looks up a variable of the user's.
+	Env func(string) (string, bool)
+	// Sources are where tools come from.
+	Sources []Source
+	// Given keeps the permissions that were given for good.
+	Given *Given
+}
+
+// A Source makes tools for a turn. It returns none where the agent's gear does
+// not call for them.
+type Source func(context.Context, *Bench) ([]tool.Tool, error)
+
+// A Bench is what tools are made from, in one turn.
+type Bench struct {
+	Gear gear.Gear
+	Root *confine.Root
+	// Box is where commands run; nil if the agent may not run any. Engine is its
+	// name, and Boxed says whether it confines anything.
+	Box    sandbox.Box
+	Engine string
+	Boxed  bool
+	Env    func(string) (string, bool)
+	// Dir is where relative paths begin; Notes where the agent's memory is kept.
+	Dir   string
+	Notes string
+
+	kit  *Kit
+	hand *hand
+}
+
+// Keep is something of the agent's that outlives the turn, made when it is first
+// asked for. If it can be closed it is when the run ends.
+func (b *Bench) Keep(name string, make func() (any, error)) (any, error) {
+	if v, ok := b.kit.kept[name]; ok {
+		return v, nil
+	}
+	v, err := make()
+	if err != nil {
+		return nil, err
+	}
+	if b.kit.kept == nil {
+		b.kit.kept = map[string]any{}
+	}
+	b.kit.kept[name] = v
+	return v, nil
+}
+
+// OnSnapshot has something ended before the workspace is kept as it is, and at
+// the end of the turn.
+func (b *Bench) OnSnapshot(end func()) { b.hand.background = append(b.hand.background, end) }
+
+// A Kit equips one agent. It is used by one turn at a time.
+type Kit struct {
+	shop *Workshop
+	seat event.Seat
+	gear gear.Gear
+
+	mu   sync.Mutex
+	tree *workspace.Tree
+	kept map[string]any
+}
+
+// Kit is the equipment of a seat; nil for an agent that has none.
+func (s *Workshop) Kit(seat event.Seat) (*Kit, error) {
+	if len(seat.Gear) == 0 {
+		return nil, nil
+	}
+	k := &Kit{shop: s, seat: seat}
+	if err := json.Unmarshal(seat.Gear, &k.gear); err != nil {
+		return nil, fmt.Errorf("agent %s: gear: %w", seat.Agent, err)
+	}
+	return k, nil
+}
+
+// Close ends whatever the agent kept from turn to turn.
+func (k *Kit) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var errs []error
+	for _, v := range k.kept {
+		if c, ok := v.(interface{ Close() error }); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	k.kept = nil
+	return errors.Join(errs...)
+}
+
+var _ agent.Kit = (*Kit)(nil)
+
+// Open implements [agent.Kit].
+func (k *Kit) Open(ctx context.Context, n agent.Need) (_ agent.Hand, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	h := &hand{kit: k, need: n}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Close())
+		}
+	}()
+	if k.gear.Files || k.gear.Shell != nil {
+		if err := k.enter(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	if err := h.look(ctx, n.Peers); err != nil {
+		return nil, err
+	}
+	if n.Write {
+		if err := k.shop.Run.Baseline(ctx, k.shop.Spec.ContextPaths); err != nil {
+			return nil, fmt.Errorf("remember the user's files: %w", err)
+		}
+	}
+	if err := h.settle(ctx); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// enter makes the agent's workspace ready: put back to its last answer where an
+// earlier take of a round was cut.
+func (k *Kit) enter(ctx context.Context, n agent.Need) error {
+	if k.tree == nil {
+		t, err := k.shop.Run.Tree(ctx, k.seat.Label)
+		if err != nil {
+			return fmt.Errorf("make a workspace: %w", err)
+		}
+		k.tree = t
+	}
+	if n.Again && n.Role == event.RoleWork && !n.Write {
+		if err := k.tree.Reset(ctx, n.Snapshot); err != nil {
+			return fmt.Errorf("put the workspace back: %w", err)
+		}
+	}
+	return nil
+}
+
+// notes is the agent's memory, made when it is first wanted.
+func (k *Kit) notes() (string, error) {
+	dir := fmt.Sprintf("%s/memory/%s", k.shop.State, k.seat.Agent)
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// place is what a turn can reach.
+func (h *hand) place() policy.Place {
+	k := h.kit
+	p := policy.Place{}
+	if k.tree != nil {
+		p.Dir = k.tree.Dir()
+		p.Mounts = append(p.Mounts, policy.Mount{Path: p.Dir, Write: !h.need.Planning, Protected: guarded(p.Dir)})
+	}
+	for _, f := range h.folders {
+		p.Mounts = append(p.Mounts, policy.Mount{Path: f.Dir})
+	}
+	for _, c := range k.shop.Spec.ContextPaths {
+		p.Mounts = append(p.Mounts, k.shop.context(c, h.need.Write && !h.need.Planning))
+	}
+	if s := k.gear.Shell; s != nil {
+		p.Mounts = append(p.Mounts, s.Mounts...)
+	}
+	return p
+}
