@@ -54,14 +54,21 @@ var layers = []struct {
 	{"tool/skill", "tool tool/front tool/typed"},
 	{"tool/*", "event tool"},
 
+	{"proc", "event"},
+	{"sandbox/sandboxtest", "event policy proc sandbox"},
+	{"sandbox/internal/*", "event"},
+	{"sandbox/*", "event policy proc sandbox sandbox/internal/*"},
+
 	// Shell.
 	{"live workspace", "event"},
 	{"engine", "event flow eventlog live"},
-	{"agent", "event flow eventlog live backend tool coord prompt engine"},
+	{"agent", "event flow eventlog live backend policy tool coord prompt engine"},
+	{"redact", ""},
+	{"kit", "event policy gear confine workspace sandbox tool prompt agent"},
 	{"agent/agenttest", "event flow eventlog backend backend/script tool coord engine agent"},
 
 	// Surfaces, what lies between them and the program, and the program.
-	{"config", "event"},
+	{"config", "event policy gear backend"},
 	{"control", "event live view"},
 	{"cli", "event live view config control"},
 	{"app", "everything"},

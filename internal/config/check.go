@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // check looks at what no single key can know.
-func check(r *reader, f *File) {
+func check(r *reader, f *File, base bool) {
 	agents, several := r.given["agents"]
 	agent, alone := r.given["agent"]
 	switch {
@@ -22,7 +21,7 @@ func check(r *reader, f *File) {
 			second = agents
 		}
 		r.fault(second, second.keyAt, "agent and agents cannot both be given", "list every agent under agents")
-	case !several && !alone:
+	case !several && !alone && !base:
 		r.fault(entry{path: "agents"}, position{1, 1}, "agents is missing", "a run needs at least one agent")
 	}
 	planning(r, f.Settings)
@@ -65,14 +64,14 @@ func ineffective(r *reader, f *File) {
 }
 
 // someAgents wants at least one agent.
-func someAgents(r *reader, e entry, _ *File) {
+func someAgents(r *reader, e entry, _ *reading) {
 	if s, ok := e.node.(*ast.SequenceNode); ok && len(s.Values) == 0 {
 		r.fault(e, e.valueAt(), "agents is empty", "a run needs at least one agent")
 	}
 }
 
 // distinctID wants no two agents of one name.
-func distinctID(r *reader, e entry, a *Agent) {
+func distinctID(r *reader, e entry, a *draft) {
 	if a.ID == "" {
 		return
 	}
@@ -100,51 +99,14 @@ func agentID() value[event.AgentID] {
 	}
 }
 
-// supported are the backend types that agents can have.
-var supported = []string{"demo", "script"}
-
 func backendType() value[string] {
 	v := name()
-	v.words = supported
-	v.what = "text: " + oneOf(supported)
+	v.words = supported()
+	for _, p := range Providers() {
+		v.words = append(v.words, p.also...)
+	}
+	v.what = "the name of a backend such as claude, openai or gemini"
 	return v
-}
-
-// knownBackend tells a backend that is not supported yet from one that nobody
-// knows.
-func knownBackend(r *reader, e entry, a *Agent) {
-	if a.Backend == "" || slices.Contains(supported, a.Backend) {
-		return
-	}
-	here := "supported: " + strings.Join(supported, ", ")
-	known := strings.Fields(laterBackends)
-	if slices.Contains(known, a.Backend) {
-		r.fault(e, e.valueAt(), fmt.Sprintf("the backend %s is not supported by this version", quoted(a.Backend)), here)
-		return
-	}
-	hint := didYouMean(a.Backend, append(slices.Clone(supported), known...))
-	if hint == "" {
-		hint = here
-	}
-	r.fault(e, e.valueAt(), "unknown backend "+shown(e.node), hint)
-}
-
-// fits makes sure that the keys of a backend are for its type.
-func fits(r *reader, e entry, a *Agent) {
-	if !slices.Contains(supported, a.Backend) {
-		return
-	}
-	for _, k := range backend() {
-		path := join(e.path, k.Name)
-		mine := slices.Contains(k.Backends, a.Backend)
-		switch c, given := r.given[path]; {
-		case k.Backends == nil:
-		case given && !mine:
-			r.doubt(c, c.keyAt, fmt.Sprintf("%s has no effect: it is for %s backends", k.Name, oneOf(k.Backends)), "")
-		case !given && mine && k.Required:
-			r.fault(entry{path: path}, e.valueAt(), fmt.Sprintf("%s is missing", k.Name), fmt.Sprintf("a %s backend needs it: %s", a.Backend, k.What))
-		}
-	}
 }
 
 // lead is a number of answers. Elsewhere 0 means lock-step; taking it for "off"

@@ -21,20 +21,36 @@
 //	key.go       what a row of the table is
 //	value.go     the types a row can have
 //	schema.go    the table
+//	agents.go    the table's part about agents and the models they ask
+//	equip.go     the table's part about what agents have at hand; shell.go, mcp.go
+//	provider.go  who offers models, and which variables hold their keys
 //	massgen.go   keys and backends that are known and not supported yet
-//	check.go     what concerns more than one key
+//	settle.go    what concerns more than one key of an agent
+//	check.go     what concerns more than one key of the rest
+//	leak.go      secrets, and how they are kept out of messages and values
 //	paths.go     files and folders that are named
+//	layers.go    one file over another, and where each key was set
 //	settings.go  the settings, and the rules of a run they lead to
+//	explain.go   what a key means; jsonschema.go says it to editors
+//	sketch.go    a first configuration, with comments from the table
+//
+// Secrets never leave the package: [Agent.API] and [Agent.Gear] say where they
+// are, and [Secret] reads back a key that is written out in a file.
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 
+	"conclave/internal/backend"
 	"conclave/internal/event"
+	"conclave/internal/gear"
 )
 
 // A File is a configuration without errors.
@@ -42,46 +58,99 @@ type File struct {
 	Path     string // as it was given to Load or Parse
 	Agents   []Agent
 	Settings Settings
+	Task     string // where none is given
+	UI       UI
 	Warnings []Problem // sorted by position
+	// Notes say what need not worry anybody.
+	Notes []Problem
+	// Origins say where each key was set, sorted by path.
+	Origins []Origin
 }
 
 // An Agent is one configured participant.
 type Agent struct {
 	ID      event.AgentID
-	Backend string // "script" or "demo"
+	Backend string // "script", "demo" or the type of one of the [Providers]
 	Model   string
 	Script  string   // of a script backend: an absolute path
 	Persona string   // of a demo backend
 	Pace    *float64 // multiplies scripted delays; nil leaves them to the script
 	Prompt  string   // appended to the agent's system prompt
+	// API is how the model is asked; zero for scripts and the demo.
+	API  backend.Model
+	Gear gear.Gear
+	// ContextPaths are this agent's besides those of the settings.
+	ContextPaths []event.ContextPath
+}
+
+// UI is how runs are shown.
+type UI struct {
+	Display string // empty is up to the program
+	Theme   string
 }
 
 // Load reads a configuration and makes sure that the files it names are there.
 // What is wrong with it is an [*Error].
-func Load(path string) (*File, error) {
-	src, err := read(path)
-	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
-	}
-	return parse(path, src, exists)
-}
+func Load(path string) (*File, error) { return LoadOver("", path) }
 
 // Parse reads a configuration from memory; name is the file it stands for, to
 // which scripts are relative. Only the environment and the names of the working
 // and home directories are looked up besides.
 func Parse(name string, src []byte) (*File, error) {
-	return parse(name, src, nil)
+	return parse([]layer{{name: name, src: src}}, nil)
+}
+
+// Secret reads the key of an agent that is written out in a file; [backend.Key]
+// names both. It is the only thing of the package that returns a secret.
+func Secret(file string, id event.AgentID) (string, error) {
+	src, err := read(file)
+	if err != nil {
+		return "", fmt.Errorf("read the key of agent %s: %w", id, err)
+	}
+	var f reading
+	r := newReader(file)
+	if root, ok := r.open(src); ok {
+		fill(r, entry{file: file, key: "the configuration", node: root}, top(), &f)
+	}
+	key, ok := r.keyed[id]
+	if key, expanded := r.expand(entry{}, key, true); ok && expanded {
+		return key, nil
+	}
+	return "", fmt.Errorf("read the key of agent %s: %s no longer holds it; set api_key there or start the run again", id, file)
 }
 
 // read takes in a little more than is allowed, so that the size can be refused
 // without reading on for ever.
 func read(path string) ([]byte, error) {
+	if err := trusted(path); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxSource+1))
+}
+
+// trusted refuses a file that agents may have written: addresses, keys and
+// commands in it would be theirs.
+func trusted(path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		real = abs // opening it says what is wrong
+	}
+	within := string(filepath.Separator) + filepath.Join(".conclave", "runs") + string(filepath.Separator)
+	for _, p := range []string{abs, real} {
+		if strings.Contains(p, within) {
+			return fmt.Errorf("%s lies in the directory of a run, where agents write; copy it to a place of your own after reading it", path)
+		}
+	}
+	return nil
 }
 
 // exists reports why a file that the configuration names cannot be used.
@@ -98,14 +167,42 @@ func exists(f named) error {
 	return nil
 }
 
-func parse(name string, src []byte, exists func(named) error) (*File, error) {
-	r := &reader{file: name, lookup: os.LookupEnv, keys: sync.OnceValue(Keys), given: map[string]entry{}, ids: map[event.AgentID]entry{}}
-	f := &File{Path: name}
-	if root, ok := r.open(src); ok {
-		fill(r, entry{key: "the configuration", node: root}, top(), f)
-		if isMap(root) {
-			check(r, f)
+func newReader(file string) *reader {
+	return &reader{
+		file: file, lookup: os.LookupEnv, keys: sync.OnceValue(Keys),
+		given: map[string]entry{}, ids: map[event.AgentID]entry{}, keyed: map[event.AgentID]string{},
+	}
+}
+
+// A layer is one text of a configuration. The base is the user's own for all
+// projects, and need not name agents.
+type layer struct {
+	name string
+	src  []byte
+	base bool
+}
+
+// parse reads one text over the other, the last of which counts most.
+func parse(layers []layer, exists func(named) error) (*File, error) {
+	var f reading
+	var r *reader
+	whole := true
+	for _, l := range layers {
+		over := newReader(l.name)
+		root, ok := over.open(l.src)
+		if ok {
+			fill(over, entry{file: l.name, key: "the configuration", node: root}, top(), &f)
+			ok = isMap(root)
 		}
+		whole = whole && ok
+		r = over.onto(r)
+	}
+	f.Path = r.file
+	for _, d := range f.team {
+		f.Agents = append(f.Agents, d.Agent)
+	}
+	if whole {
+		check(r, &f.File, layers[len(layers)-1].base)
 	}
 	for _, n := range r.named {
 		if exists == nil {
@@ -115,15 +212,53 @@ func parse(name string, src []byte, exists func(named) error) (*File, error) {
 			r.fault(n.entry, n.entry.valueAt(), fmt.Sprintf("%s %s %v", n.entry.key, quoted(n.path), err), "")
 		}
 	}
+	f.equip()
+	f.guard()
+	f.Origins = r.origins()
 	return f.sealed(r)
 }
 
 // sealed is the file with its warnings, or all problems if any is an error.
 func (f *File) sealed(r *reader) (*File, error) {
 	problems, broken := tidy(r.problems)
-	if broken {
-		return nil, &Error{Problems: problems}
+	var said []Problem
+	for _, p := range problems {
+		if p.Note {
+			f.Notes = append(f.Notes, p)
+		} else {
+			said = append(said, p)
+		}
 	}
-	f.Warnings = problems
+	if broken {
+		return nil, &Error{Problems: said}
+	}
+	f.Warnings = said
 	return f, nil
 }
+
+// skillsDir is where skills are looked for, in the working and home directories.
+const skillsDir = ".agent/skills"
+
+// equip gives every agent what the settings say all have.
+func (f *File) equip() {
+	s := f.Settings
+	var skills []string
+	if on(s.UseSkills) {
+		dir, err := filepath.Abs(cmp.Or(s.SkillsDir, skillsDir))
+		if home, no := os.UserHomeDir(); no == nil {
+			skills = append(skills, filepath.Join(home, skillsDir))
+		}
+		if err == nil {
+			skills = append(skills, dir)
+		}
+	}
+	for i := range f.Agents {
+		g := &f.Agents[i].Gear
+		g.Plan, g.Memory, g.Skills = on(s.TaskPlan), on(s.Memory), skills
+		if s.MaxTasks != nil && g.Plan {
+			g.Tasks = *s.MaxTasks
+		}
+	}
+}
+
+func on(b *bool) bool { return b != nil && *b }

@@ -7,8 +7,10 @@ import (
 )
 
 // expand replaces ${VAR} by the environment's value; $${ is a literal ${. What
-// the environment holds may be a secret and appears in no message.
-func (r *reader) expand(e entry, s string) (string, bool) {
+// the environment holds may be a secret and appears in no message. Values are
+// written to the log, so a variable whose name says that it is a secret is
+// refused unless the value is only referred to.
+func (r *reader) expand(e entry, s string, refer bool) (string, bool) {
 	var out strings.Builder
 	ok := true
 	for {
@@ -31,6 +33,10 @@ func (r *reader) expand(e entry, s string) (string, bool) {
 		value, set := r.lookup(name)
 		if !set {
 			r.fault(e, r.locate(e, "${"+name+"}"), fmt.Sprintf("the environment variable %s is not set", name), "")
+			ok = false
+		} else if !refer && secret(name) {
+			r.fault(e, r.locate(e, "${"+name+"}"), fmt.Sprintf("%s looks like a secret, and %s is written to the log", name, e.key),
+				"only api_key and the env, headers, args and url of MCP servers may refer to it")
 			ok = false
 		}
 		out.WriteString(value)

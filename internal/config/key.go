@@ -35,7 +35,14 @@ type Key struct {
 	// Later marks keys that are known and not supported yet. A name that ends
 	// in * stands for all that begin with it. Nothing else is said of them.
 	Later bool
-	Keys  []Key // of a mapping, or of the mappings in a list
+	// Advice is what to do in place of a key that is not supported.
+	Advice string
+	Keys   []Key // of a mapping, or of the mappings in a list
+	// Each is what an element of a list or of a mapping with names of the user's
+	// is; nil where Keys says it, or where it is anything.
+	Each *Key
+	// Also are further types a value can have.
+	Also []Kind
 }
 
 // A Kind is the type of a value, in the words of JSON Schema.
@@ -114,6 +121,7 @@ func list[T, S any](name string, rows []row[S], each func(*reader, entry, *S), a
 		Key: Key{Name: name, Doc: doc, Kind: List, What: "a list", Keys: keys(rows)},
 		read: func(r *reader, e entry, into *T) {
 			items, _ := r.items(e)
+			*at(into) = nil // a list of a lower layer is replaced
 			for _, c := range items {
 				var s S
 				fill(r, c, rows, &s)
@@ -128,9 +136,11 @@ func list[T, S any](name string, rows []row[S], each func(*reader, entry, *S), a
 
 // values is a list of scalars.
 func values[T, V any](name string, v value[V], at func(*T) *[]V, doc string) row[T] {
-	k := row[T]{Key: Key{Name: name, Doc: doc, Kind: List, What: "a list"}}
+	each := describe[T]("", v, "").Key
+	k := row[T]{Key: Key{Name: name, Doc: doc, Kind: List, What: "a list", Each: &each}}
 	k.read = func(r *reader, e entry, into *T) {
 		items, _ := r.items(e)
+		*at(into) = nil
 		for _, c := range items {
 			if x, ok := scan(r, c, v); ok {
 				*at(into) = append(*at(into), x)
@@ -144,7 +154,7 @@ func values[T, V any](name string, v value[V], at func(*T) *[]V, doc string) row
 func later[T any](names string) []row[T] {
 	var out []row[T]
 	for _, n := range strings.Fields(names) {
-		out = append(out, row[T]{Key: Key{Name: n, Later: true}})
+		out = append(out, row[T]{Key: Key{Name: n, Later: true, Advice: advice[n]}})
 	}
 	return out
 }
@@ -156,6 +166,8 @@ func describe[T, V any](name string, v value[V], doc string) row[T] {
 func (k row[T]) required() row[T]                  { k.Required = true; return k }
 func (k row[T]) byDefault(s string) row[T]         { k.Default = s; return k }
 func (k row[T]) only(types ...string) row[T]       { k.Backends = types; return k }
+func (k row[T]) api() row[T]                       { return k.only(models()...) }
+func (k row[T]) words(w ...string) row[T]          { k.Words = w; return k }
 func (k row[T]) by(f func(event.Mode) bool) row[T] { k.fixed = f; return k }
 
 // applying has f change the rules.
@@ -202,7 +214,7 @@ func fill[T any](r *reader, e entry, rows []row[T], into *T) {
 		case k == nil:
 			r.unknown(c, keys(rows))
 		case k.read == nil:
-			r.doubt(c, c.keyAt, quoted(c.key)+" is not supported yet and has no effect", "")
+			r.doubt(c, c.keyAt, quoted(clip(c.key))+" is not supported yet and has no effect", k.Advice)
 		default:
 			if c.node, ok = r.resolve(c); ok {
 				k.read(r, c, into)

@@ -46,13 +46,13 @@ func (r *reader) entries(e entry) ([]entry, bool) {
 
 // child is an entry as it is written; its value may be an alias.
 func child(e entry, name string, v *ast.MappingValueNode) entry {
-	return entry{path: join(e.path, name), key: name, keyAt: tokenAt(v.Key.GetToken()), node: v.Value}
+	return entry{file: e.file, path: join(e.path, name), key: name, keyAt: tokenAt(v.Key.GetToken()), node: v.Value}
 }
 
 // merge takes in the keys of a mapping, or of a list of mappings, that seen does
 // not have yet. Inside are the mappings it is being called from.
 func (r *reader) merge(out []entry, e entry, n ast.Node, seen map[string]position, inside []ast.Node) []entry {
-	n, ok := r.resolve(entry{path: e.path, key: "<<", keyAt: e.keyAt, node: n})
+	n, ok := r.resolve(entry{file: e.file, path: e.path, key: "<<", keyAt: e.keyAt, node: n})
 	if !ok {
 		return out
 	}

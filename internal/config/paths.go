@@ -18,7 +18,7 @@ type named struct {
 
 // findScript makes the path of a script absolute. It is relative to the
 // configuration: the two travel together.
-func findScript(r *reader, e entry, a *Agent) {
+func findScript(r *reader, e entry, a *draft) {
 	if a.Script != "" {
 		a.Script = r.absolute(e, filepath.Dir(r.file), a.Script, true)
 	}
@@ -60,7 +60,7 @@ func distinctPath(r *reader, e entry, c *event.ContextPath) {
 	}
 	at := r.given[e.path+".path"]
 	for _, n := range r.named {
-		if !n.script && n.path == c.Path && n.entry.path != at.path {
+		if !n.script && n.path == c.Path && n.entry.path != at.path && listOf(n.entry.path) == listOf(at.path) {
 			r.fault(at, at.valueAt(), fmt.Sprintf("the context path %s is given twice", quoted(c.Path)), "")
 			break
 		}
@@ -74,6 +74,9 @@ func distinctPath(r *reader, e entry, c *event.ContextPath) {
 		c.Protected[i] = rel
 	}
 }
+
+// listOf is the list that a path stands in: a.b[3].path is in a.b.
+func listOf(path string) string { return path[:max(0, strings.LastIndex(path, "["))] }
 
 // inside is p relative to dir.
 func inside(dir, p string) (string, bool) {

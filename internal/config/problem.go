@@ -19,8 +19,13 @@ type Problem struct {
 	Suggestion string `json:"suggestion,omitempty"`
 	// Text is the offending value as it was written; empty where there is none
 	// to show, and always empty for secrets.
-	Text    string `json:"text,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Excerpt is the line it stands on, secrets left out.
+	Excerpt string `json:"excerpt,omitempty"`
 	Warning bool   `json:"warning,omitempty"`
+	// Note marks a warning of which nothing need come: the file does what it
+	// says, or what it says goes without saying.
+	Note bool `json:"note,omitempty"`
 }
 
 // String is the problem on one line: "team.yaml:6:7: message; suggestion".
@@ -50,18 +55,25 @@ func (e *Error) Error() string {
 // tidy sorts problems by position and drops repetitions: what stands behind an
 // anchor is read once for every alias. Broken says that there are errors.
 func tidy(problems []Problem) (sorted []Problem, broken bool) {
+	var files []string // lower layers first
+	for _, p := range problems {
+		if !slices.Contains(files, p.File) {
+			files = append(files, p.File)
+		}
+	}
 	slices.SortStableFunc(problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(slices.Index(files, a.File), slices.Index(files, b.File)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	var out []Problem
 	type place struct {
+		file         string
 		line, column int
 		message      string
 	}
 	seen := map[place]bool{}
 	for _, p := range problems {
 		broken = broken || !p.Warning
-		at := place{p.Line, p.Column, p.Message}
+		at := place{p.File, p.Line, p.Column, p.Message}
 		if !seen[at] {
 			out = append(out, p)
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,15 +20,19 @@ type reader struct {
 	lookup   func(string) (string, bool) // environment variables
 	keys     func() []Key                // the whole table
 	anchors  map[string][]*ast.AnchorNode
-	merges   int              // entries taken in by merge keys
-	given    map[string]entry // every supported key that is given, by path
+	merges   int                      // entries taken in by merge keys
+	given    map[string]entry         // every supported key that is given, by path
+	keyed    map[event.AgentID]string // keys that are written out
+	copied   int                      // pieces of values that are taken as they are
 	ids      map[event.AgentID]entry
 	named    []named
+	unable   []unable
 	problems []Problem
 }
 
 // An entry is one key of a mapping with its value, or one element of a list.
 type entry struct {
+	file  string   // in which it stands; empty is the reader's
 	path  string   // "orchestrator.max_tokens"; empty for the whole
 	key   string   // how messages call it
 	keyAt position // zero for the whole
@@ -60,7 +65,9 @@ func (e entry) valueAt() position {
 
 // plain reports a problem of the text as such.
 func (r *reader) plain(at position, message string) {
-	r.problems = append(r.problems, Problem{File: r.file, Line: at.line, Column: at.column, Message: message})
+	r.problems = append(r.problems, Problem{
+		File: r.file, Line: at.line, Column: at.column, Message: message, Excerpt: r.excerpt(at, false),
+	})
 }
 
 // fault reports an error that concerns an entry.
@@ -73,13 +80,22 @@ func (r *reader) doubt(e entry, at position, message, suggestion string) {
 	r.report(e, at, message, suggestion, true)
 }
 
+// note says something about an entry that is in order.
+func (r *reader) note(e entry, message string) {
+	r.doubt(e, e.keyAt, message, "")
+	r.problems[len(r.problems)-1].Note = true
+}
+
 func (r *reader) report(e entry, at position, message, suggestion string, warning bool) {
 	p := Problem{
-		File: r.file, Line: at.line, Column: at.column, Key: e.path,
+		File: cmp.Or(e.file, r.file), Line: at.line, Column: at.column, Key: e.path,
 		Message: message, Suggestion: suggestion, Warning: warning,
 	}
 	if !secret(e.path) && at != e.keyAt {
 		p.Text = written(e.node)
+	}
+	if !secret(e.path) && p.File == r.file {
+		p.Excerpt = r.excerpt(at, at == e.keyAt)
 	}
 	r.problems = append(r.problems, p)
 }
@@ -161,7 +177,7 @@ func (r *reader) items(e entry) ([]entry, bool) {
 	}
 	var out []entry
 	for i, n := range s.Values {
-		c := entry{path: e.path + "[" + strconv.Itoa(i) + "]", key: "an element of " + e.key, keyAt: tokenAt(n.GetToken()), node: n}
+		c := entry{file: e.file, path: e.path + "[" + strconv.Itoa(i) + "]", key: "an element of " + e.key, keyAt: tokenAt(n.GetToken()), node: n}
 		if c.node, ok = r.resolve(c); ok {
 			out = append(out, c)
 		}
@@ -173,9 +189,9 @@ func (r *reader) items(e entry) ([]entry, bool) {
 func written(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		return clip(n.GetToken().Value)
+		return clip(masked(n.GetToken().Value))
 	case *ast.LiteralNode:
-		return clip(n.Value.Value)
+		return clip(masked(n.Value.Value))
 	}
 	return ""
 }
@@ -232,8 +248,9 @@ type scalar struct {
 	bare, typed bool
 }
 
-// scalar is the value of an entry as one piece of text.
-func (r *reader) scalar(e entry, what string) (scalar, bool) {
+// scalar is the value of an entry as one piece of text. With refer its variables
+// must be set and stay as they are written.
+func (r *reader) scalar(e entry, what string, refer bool) (scalar, bool) {
 	var s scalar
 	switch n := e.node.(type) {
 	case *ast.StringNode:
@@ -249,6 +266,9 @@ func (r *reader) scalar(e entry, what string) (scalar, bool) {
 	if !strings.Contains(s.text, "${") {
 		return s, true
 	}
-	text, ok := r.expand(e, s.text)
+	text, ok := r.expand(e, s.text, refer)
+	if refer {
+		return s, ok
+	}
 	return scalar{text: text, bare: true}, ok
 }

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"conclave/internal/event"
+
+	"github.com/goccy/go-yaml/ast"
 )
 
 // Keys describes every key there is, as a tree.
@@ -12,49 +14,50 @@ func Keys() []Key { return keys(top()) }
 // The tables are made when somebody first asks: a program that is started for
 // something else does not pay for them.
 
+// A reading is a file while it is being read.
+type reading struct {
+	File
+	team []draft
+}
+
 // top is the whole configuration.
-var top = sync.OnceValue(func() []row[File] {
-	return append([]row[File]{
-		list("agents", agent(), nil, func(f *File) *[]Agent { return &f.Agents },
+var top = sync.OnceValue(func() []row[reading] {
+	return append([]row[reading]{
+		list("agents", agent(), done, func(f *reading) *[]draft { return &f.team },
 			"The participants of a run, one or more.").then(someAgents),
-		section("agent", agent(), func(f *File) *Agent {
-			f.Agents = append(f.Agents, Agent{})
-			return &f.Agents[len(f.Agents)-1]
-		}, "The participant of a run that has only one; in place of agents."),
+		section("agent", agent(), func(f *reading) *draft {
+			f.team = []draft{{}}
+			return &f.team[0]
+		}, "The participant of a run that has only one; in place of agents.").then(func(r *reader, e entry, f *reading) {
+			done(r, e, &f.team[0])
+		}),
 		section("orchestrator", orchestrator(), settings, "How the agents work together."),
 		section("timeout_settings", timeouts(), settings, "How long things may take."),
-	}, later[File](laterTop)...)
+		plain("prompt", text(), func(f *reading) *string { return &f.Task },
+			"The task where none is given.").orNull(""),
+		section("ui", ui(), func(f *reading) *UI { return &f.UI }, "How runs are shown."),
+	}, later[reading](laterTop)...)
 })
 
-func settings(f *File) *Settings { return &f.Settings }
+func settings(f *reading) *Settings { return &f.Settings }
 
-// agent is an element of agents.
-var agent = sync.OnceValue(func() []row[Agent] {
-	return append([]row[Agent]{
-		plain("id", agentID(), func(a *Agent) *event.AgentID { return &a.ID },
-			"What the agent is called in logs and on the screen. No two are alike. The other agents never learn it.").required().then(distinctID),
-		section("backend", backend(), func(a *Agent) *Agent { return a },
-			"Who speaks for the agent.").required().then(fits),
-		plain("system_message", text(), func(a *Agent) *string { return &a.Prompt },
-			"Instructions of its own, appended to what every agent is told.").orNull(""),
-	}, later[Agent](laterAgent)...)
+// ui is how runs are shown.
+var ui = sync.OnceValue(func() []row[UI] {
+	return append([]row[UI]{
+		plain("display_type", same("textual_terminal", "rich_terminal", "simple", "silent", "none"), func(u *UI) *string { return &u.Display },
+			"Which display a person at a terminal gets: textual_terminal is the full screen, simple is plain lines."),
+		plain("theme", name(), func(u *UI) *string { return &u.Theme }, "The colours of the display."),
+		plain("logging_enabled", truth(), func(u *UI) *bool { return new(bool) },
+			"Everything is in the log, whatever stands here.").byDefault("true").then(alwaysLogged),
+		{Key: Key{Name: "type", Later: true, Advice: "the key is display_type"}},
+	}, later[UI](laterUI)...)
 })
 
-// backend is who speaks for an agent.
-var backend = sync.OnceValue(func() []row[Agent] {
-	return append([]row[Agent]{
-		plain("type", backendType(), func(a *Agent) *string { return &a.Backend },
-			"The kind of backend.").required().then(knownBackend),
-		plain("model", name(), func(a *Agent) *string { return &a.Model },
-			"The model to ask for. Scripts and the demo have none; for them it is only a name."),
-		plain("script", name(), func(a *Agent) *string { return &a.Script },
-			"The YAML file to play, relative to this configuration.").only("script").required().then(findScript),
-		plain("persona", same("pragmatist", "theorist", "sceptic"), func(a *Agent) *string { return &a.Persona },
-			"Which of the built-in demo's agents it is.").only("demo").required(),
-		optional("pace", amount(0, 1000), func(a *Agent) **float64 { return &a.Pace },
-			"Multiplies every scripted delay; 0 is no delay at all.").only("script", "demo").byDefault("as the script says"),
-	}, later[Agent](laterBackend)...)
-})
+func alwaysLogged(r *reader, e entry, _ *UI) {
+	if b, ok := e.node.(*ast.BoolNode); ok && !b.Value {
+		r.doubt(e, e.keyAt, "logging_enabled has no effect: a run is its log", "")
+	}
+}
 
 // orchestrator is how the agents work together. Rows are in the order in which
 // a person would look for them.
@@ -123,6 +126,8 @@ var orchestrator = sync.OnceValue(func() []row[Settings] {
 		list("context_paths", contextPath(), distinctPath, func(s *Settings) *[]event.ContextPath { return &s.ContextPaths },
 			"Files and folders of yours that the agents may read, and the presenter may write where that is permitted.").
 			orNull(""),
+		notNeeded("snapshot_storage", "snapshots live in the directory of the run"),
+		notNeeded("agent_temporary_workspace", "workspaces live in the directory of the run"),
 		section("coordination", coordination(), func(s *Settings) *Settings { return s }, "Ways of working together that are off by default."),
 	}, later[Settings](laterOrchestrator)...)
 })
@@ -136,6 +141,16 @@ var coordination = sync.OnceValue(func() []row[Settings] {
 		setting("execute_after_planning", truth(), func(s *Settings) **bool { return &s.Execute },
 			func(r *event.Rules) *bool { return &r.Execute },
 			"Whether the winner of a planning run carries out its plan."),
+		optional("enable_agent_task_planning", truth(), func(s *Settings) **bool { return &s.TaskPlan },
+			"Whether agents have tools to plan their work in tasks.").byDefault("false"),
+		optional("max_tasks_per_plan", whole(1), func(s *Settings) **int { return &s.MaxTasks },
+			"How many tasks a plan may have.").byDefault("chosen by the program"),
+		optional("enable_memory_filesystem_mode", truth(), func(s *Settings) **bool { return &s.Memory },
+			"Whether agents have tools for notes that outlive a round and a run.").byDefault("false"),
+		optional("use_skills", truth(), func(s *Settings) **bool { return &s.UseSkills },
+			"Whether agents may read skills: folders with instructions.").byDefault("false"),
+		plain("skills_directory", path(), func(s *Settings) *string { return &s.SkillsDir },
+			"Where skills are, besides .agent/skills in your home directory; relative to the directory you work in.").byDefault(skillsDir).orNull(""),
 	}, later[Settings](laterCoordination)...)
 })
 
@@ -169,3 +184,9 @@ var contextPath = sync.OnceValue(func() []row[event.ContextPath] {
 			"What stays as it is even so, relative to the path.").orNull(""),
 	}
 })
+
+// notNeeded is a key that asks for what is so anyway.
+func notNeeded(name, why string) row[Settings] {
+	k := ignored[Settings](name, path(), "Not needed: "+why+".").byDefault("not needed").orNull("")
+	return k.then(func(r *reader, e entry, _ *Settings) { r.note(e, name+" is not needed: "+why) })
+}

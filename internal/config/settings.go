@@ -40,6 +40,13 @@ type Settings struct {
 	LaterRounds *event.Duration
 	RoundGrace  *event.Duration
 
+	// What agents have at hand besides; [File.Agents] carry it.
+	TaskPlan  *bool
+	MaxTasks  *int
+	Memory    *bool
+	UseSkills *bool
+	SkillsDir string
+
 	// ContextPaths have absolute paths; what they protect is relative to them.
 	ContextPaths []event.ContextPath
 }

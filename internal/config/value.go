@@ -24,6 +24,8 @@ type value[V any] struct {
 	max   *float64
 	// parse reads a scalar. Where it cannot, hint may say what was meant.
 	parse func(scalar) (v V, hint string, ok bool)
+	// refer leaves variables as they are written: they may be secrets.
+	refer bool
 	// show is the value as it would be written, for keys whose default is a rule.
 	show func(V) string
 }
@@ -35,7 +37,7 @@ func scan[V any](r *reader, e entry, v value[V]) (V, bool) {
 		r.fault(e, e.valueAt(), e.key+" has no value", "it must be "+v.what)
 		return zero, false
 	}
-	s, ok := r.scalar(e, v.what)
+	s, ok := r.scalar(e, v.what, v.refer)
 	if !ok {
 		return zero, false
 	}

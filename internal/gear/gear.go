@@ -19,6 +19,7 @@ type Gear struct {
 	Servers []Server `json:"servers,omitempty"`
 	// Plan, Memory: a task plan; notes that outlive a round and a run.
 	Plan   bool `json:"plan,omitempty"`
+	Tasks  int  `json:"tasks,omitempty"` // of a plan at most; zero is the default
 	Memory bool `json:"memory,omitempty"`
 	// Skills are folders in which skills are looked for.
 	Skills []string `json:"skills,omitempty"`
