@@ -143,7 +143,7 @@ func listOf(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("%
 
 // list writes down what is there now.
 func (w watched) list(ctx context.Context, dir string, i int, budget *int64) error {
-	l, err := newList(dir, listHead{})
+	l, err := newList(dir)
 	if err != nil {
 		return err
 	}

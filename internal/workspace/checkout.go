@@ -52,12 +52,12 @@ func (d *draft) remove(p string) error {
 // change. Both belong to us and neither is ever written to, so they may be the
 // same files.
 func (d *draft) share(ctx context.Context, from, list, changes string) error {
-	all, err := openList(list, new(listHead))
+	all, err := openList(list)
 	if err != nil {
 		return err
 	}
 	defer all.close()
-	changed, err := openList(changes, new(listHead))
+	changed, err := openList(changes)
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ func (t *Tree) survey(ctx context.Context, dir, id string) error {
 		return err
 	}
 	defer root.Close()
-	l, err := newList(t.state, listHead{})
+	l, err := newList(t.state)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func Diff(ctx context.Context, a, b string) ([]event.Change, error) {
 
 // diff uses the folder tmp for the list of what is in a.
 func diff(ctx context.Context, a, b, tmp string) ([]event.Change, error) {
-	l, err := newList(tmp, listHead{})
+	l, err := newList(tmp)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func diff(ctx context.Context, a, b, tmp string) ([]event.Change, error) {
 	if err := errors.Join(err, err1); err != nil {
 		return nil, err
 	}
-	was, err := openList(name, new(listHead))
+	was, err := openList(name)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (f *filler) write(p string, k kind, content io.Reader) error {
 	}
 	name := path.Base(p)
 	if k == symlink {
-		target, err := io.ReadAll(io.LimitReader(content, maxPath))
+		target, err := io.ReadAll(io.LimitReader(content, maxRecord))
 		if err != nil {
 			return err
 		}

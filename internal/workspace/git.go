@@ -128,7 +128,7 @@ func (t *Tree) tell(w *bufio.Writer, c commit) error {
 	} else {
 		fmt.Fprint(w, "deleteall\n")
 	}
-	l, err := openList(c.list, new(listHead))
+	l, err := openList(c.list)
 	if err != nil {
 		return err
 	}

@@ -2,23 +2,24 @@ package workspace
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // A list is a file of entries in the order of their paths, each path once. It is
-// written and read as a stream, so that its length costs no memory. It begins
-// with a head of the writer's and ends with the number of entries and a checksum.
+// written and read as a stream, so that its length costs no memory, and ends with
+// the number of entries and a checksum.
 
 const (
 	listMagic = "conclave list 1\n"
-	maxPath   = 1 << 20 // longer than any system allows
+	maxRecord = 1 << 20 // paths are shorter on every system
 )
 
 // errDamaged is a list that does not hold together.
@@ -26,29 +27,23 @@ var errDamaged = errors.New("the list is damaged")
 
 // A listWriter writes a list under a temporary name.
 type listWriter struct {
-	file  *os.File
-	buf   *bufio.Writer
-	crc   uint32
-	n     uint64
-	last  string
-	bytes []byte
+	file *os.File
+	buf  *bufio.Writer
+	crc  uint32
+	n    uint64
+	last string
+	text []byte // of the record at hand
 }
 
-// newList begins a list in dir. It has its name only when keep was called.
-func newList(dir string, head any) (*listWriter, error) {
+// newList begins a list in dir. It has a temporary name.
+func newList(dir string) (*listWriter, error) {
 	f, err := os.CreateTemp(dir, temporary+"list-*")
 	if err != nil {
 		return nil, err
 	}
 	l := &listWriter{file: f, buf: bufio.NewWriterSize(f, 64<<10)}
-	text, err := json.Marshal(head)
-	if err != nil {
-		return nil, errors.Join(err, l.drop())
-	}
-	l.bytes = append(l.bytes, listMagic...)
-	l.bytes = binary.AppendUvarint(l.bytes, uint64(len(text)))
-	l.bytes = append(l.bytes, text...)
-	return l, l.write()
+	_, err = l.buf.WriteString(listMagic)
+	return l, err
 }
 
 // clock is the time by the clock of the file system that the list is on.
@@ -66,16 +61,16 @@ func (l *listWriter) add(e entry) error {
 	}
 	l.last = e.path
 	l.n++
-	b := binary.AppendUvarint(l.bytes[:0], uint64(len(e.path)))
-	b = append(b, e.path...)
+	b := append(l.text[:0], e.sum[:]...)
+	b = append(b, flag(e.settled))
 	b = binary.AppendUvarint(b, uint64(e.kind))
 	b = binary.AppendVarint(b, e.size)
 	b = binary.AppendVarint(b, e.mtime)
 	b = binary.AppendVarint(b, e.ctime)
 	b = binary.AppendUvarint(b, e.inode)
-	b = append(b, flag(e.settled))
-	l.bytes = append(b, e.sum[:]...)
-	return l.write()
+	l.text = append(b, e.path...)
+	l.crc = crc32.Update(l.crc, crc32.IEEETable, l.text)
+	return l.write(l.text)
 }
 
 func flag(b bool) byte {
@@ -85,21 +80,21 @@ func flag(b bool) byte {
 	return 0
 }
 
-// write writes out what is in l.bytes.
-func (l *listWriter) write() error {
-	l.crc = crc32.Update(l.crc, crc32.IEEETable, l.bytes)
-	_, err := l.buf.Write(l.bytes)
-	l.bytes = l.bytes[:0]
+// write writes a record, its length first.
+func (l *listWriter) write(record []byte) error {
+	var n [binary.MaxVarintLen64]byte
+	if _, err := l.buf.Write(binary.AppendUvarint(n[:0], uint64(len(record)))); err != nil {
+		return err
+	}
+	_, err := l.buf.Write(record)
 	return err
 }
 
 // end completes the list; it keeps its temporary name, which is returned.
 func (l *listWriter) end() (string, error) {
-	l.bytes = binary.AppendUvarint(l.bytes[:0], 0)
-	l.bytes = binary.AppendUvarint(l.bytes, l.n)
-	err := l.write()
+	err := l.write(nil)
 	if err == nil {
-		_, err = l.buf.Write(binary.BigEndian.AppendUint32(nil, l.crc))
+		err = l.write(binary.BigEndian.AppendUint32(binary.AppendUvarint(nil, l.n), l.crc))
 	}
 	err = errors.Join(err, l.buf.Flush(), l.file.Sync(), l.file.Close())
 	return l.file.Name(), err
@@ -111,131 +106,102 @@ func (l *listWriter) drop() error {
 	return os.Remove(l.file.Name())
 }
 
-// A listReader reads a list.
+// A listReader reads a list. The zero value is an empty one.
 type listReader struct {
 	file *os.File
 	buf  *bufio.Reader
 	crc  uint32
 	n    uint64
+	text []byte
 	cur  entry // the entry at hand, if more
 	more bool
 }
 
-// openList opens a list, fills in its head and goes to its first entry.
-func openList(name string, head any) (*listReader, error) {
+// openList opens a list and goes to its first entry.
+func openList(name string) (*listReader, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	l := &listReader{file: f, buf: bufio.NewReaderSize(f, 64<<10)}
-	if err := l.begin(head); err != nil {
+	magic := make([]byte, len(listMagic))
+	if _, err = io.ReadFull(l.buf, magic); err != nil || string(magic) != listMagic {
+		err = errDamaged
+	} else {
+		err = l.next()
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Base(name), err), f.Close())
 	}
 	return l, nil
 }
 
-func (l *listReader) begin(head any) error {
-	magic, err := l.bytes(uint64(len(listMagic)))
-	if err != nil || string(magic) != listMagic {
-		return errDamaged
+// record reads the next record, which is good until the one after it.
+func (l *listReader) record() ([]byte, error) {
+	n, err := binary.ReadUvarint(l.buf)
+	if err != nil || n > maxRecord {
+		return nil, errDamaged
 	}
-	n, err := l.uvarint()
-	if err != nil {
-		return err
+	l.text = slices.Grow(l.text[:0], int(n))[:n]
+	if _, err := io.ReadFull(l.buf, l.text); err != nil {
+		return nil, errDamaged
 	}
-	text, err := l.bytes(n)
-	if err != nil {
-		return err
-	}
-	if json.Unmarshal(text, head) != nil {
-		return errDamaged
-	}
-	return l.next()
+	return l.text, nil
 }
 
 // next goes on to the next entry. After the last one, more is false.
 func (l *listReader) next() error {
-	n, err := l.uvarint()
+	b, err := l.record()
 	if err != nil {
 		return err
 	}
-	if n == 0 {
+	if len(b) == 0 {
 		l.more = false
 		return l.finish()
 	}
-	name, err := l.bytes(n)
-	if err != nil {
-		return err
-	}
-	e := entry{path: string(name)}
-	if l.n > 0 && e.path <= l.cur.path {
+	l.crc = crc32.Update(l.crc, crc32.IEEETable, b)
+	e, ok := parseEntry(b)
+	if !ok || l.n > 0 && e.path <= l.cur.path {
 		return errDamaged
 	}
-	var k uint64
-	if k, err = l.uvarint(); err != nil {
-		return err
-	}
-	e.kind = kind(k)
-	for _, to := range []*int64{&e.size, &e.mtime, &e.ctime} {
-		if *to, err = binary.ReadVarint(l); err != nil {
-			return errDamaged
-		}
-	}
-	if e.inode, err = l.uvarint(); err != nil {
-		return err
-	}
-	rest, err := l.bytes(1 + uint64(len(e.sum)))
-	if err != nil {
-		return err
-	}
-	e.settled = rest[0] == 1
-	copy(e.sum[:], rest[1:])
 	l.cur, l.more = e, true
 	l.n++
 	return nil
 }
 
+// parseEntry reads what add wrote.
+func parseEntry(b []byte) (e entry, ok bool) {
+	if len(b) <= len(e.sum) {
+		return e, false
+	}
+	b = b[copy(e.sum[:], b):]
+	e.settled = b[0] == 1
+	b = b[1:]
+	k, n := binary.Uvarint(b)
+	if n <= 0 {
+		return e, false
+	}
+	e.kind, b = kind(k), b[n:]
+	for _, to := range []*int64{&e.size, &e.mtime, &e.ctime} {
+		if *to, n = binary.Varint(b); n <= 0 {
+			return e, false
+		}
+		b = b[n:]
+	}
+	if e.inode, n = binary.Uvarint(b); n <= 0 {
+		return e, false
+	}
+	e.path = string(b[n:])
+	return e, e.path != ""
+}
+
 // finish checks what comes after the last entry.
 func (l *listReader) finish() error {
-	n, err := l.uvarint()
-	if err != nil {
-		return err
-	}
-	want := l.crc
-	var got [4]byte
-	if _, err := io.ReadFull(l.buf, got[:]); err != nil || n != l.n || binary.BigEndian.Uint32(got[:]) != want {
+	got, err := l.record()
+	if err != nil || !bytes.Equal(got, binary.BigEndian.AppendUint32(binary.AppendUvarint(nil, l.n), l.crc)) {
 		return errDamaged
 	}
 	return nil
-}
-
-// ReadByte is for package binary.
-func (l *listReader) ReadByte() (byte, error) {
-	b, err := l.buf.ReadByte()
-	if err == nil {
-		l.crc = crc32.Update(l.crc, crc32.IEEETable, []byte{b})
-	}
-	return b, err
-}
-
-func (l *listReader) uvarint() (uint64, error) {
-	n, err := binary.ReadUvarint(l)
-	if err != nil {
-		return 0, errDamaged
-	}
-	return n, nil
-}
-
-func (l *listReader) bytes(n uint64) ([]byte, error) {
-	if n > maxPath {
-		return nil, errDamaged
-	}
-	b := make([]byte, n)
-	if _, err := io.ReadFull(l.buf, b); err != nil {
-		return nil, errDamaged
-	}
-	l.crc = crc32.Update(l.crc, crc32.IEEETable, b)
-	return b, nil
 }
 
 // upTo goes on to path, calls gone for every entry before it, and reports

@@ -123,7 +123,7 @@ func (t *Tree) relist(ctx context.Context, root *os.Root, id string) error {
 		return err
 	}
 	defer was.close()
-	l, err := newList(t.state, listHead{})
+	l, err := newList(t.state)
 	if err != nil {
 		return err
 	}

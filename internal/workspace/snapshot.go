@@ -144,11 +144,11 @@ func (t *Tree) scan(ctx context.Context, base string) (_ *scan, err error) {
 			s.close()
 		}
 	}()
-	if s.all, err = newList(t.state, nil); err != nil {
+	if s.all, err = newList(t.state); err != nil {
 		return nil, err
 	}
 	s.list = s.all.file.Name()
-	if s.changed, err = newList(t.state, nil); err != nil {
+	if s.changed, err = newList(t.state); err != nil {
 		return nil, err
 	}
 	s.changes = s.changed.file.Name()
@@ -259,11 +259,8 @@ func (t *Tree) record(ctx context.Context, s *scan, what string) error {
 func (t *Tree) listName(id string) string { return filepath.Join(t.state, id+".list") }
 
 func (t *Tree) openList(id string) (*listReader, error) {
-	return openList(t.listName(id), new(listHead))
+	return openList(t.listName(id))
 }
-
-// listHead is the head of a list of a tree, which needs none.
-type listHead struct{}
 
 // keep makes list, a file, the list of the snapshot id and id the head.
 func (t *Tree) keep(id, list string) error {

@@ -67,7 +67,7 @@ func (r *Run) written(ctx context.Context) (event.Written, error) {
 
 // changes calls do for every change since the baseline, in order.
 func (w watched) changes(ctx context.Context, list string, do func(event.Change) error) error {
-	was, err := openList(list, new(listHead))
+	was, err := openList(list)
 	if err != nil {
 		return err
 	}

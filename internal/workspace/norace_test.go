@@ -1,0 +1,6 @@
+//go:build !race
+
+package workspace
+
+// volume is how many files the large test has.
+const volume = 100_000
