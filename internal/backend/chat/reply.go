@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -151,11 +150,12 @@ func (r *reply) reason() (string, error) {
 // estimated from what went to and fro.
 func (r *reply) spent(s saying) event.Usage {
 	if r.usage == nil {
-		native, _ := json.Marshal(s.text + s.thought)
+		back := len(s.text) + len(s.thought)
 		for _, c := range s.calls {
-			native = append(append(native, c.name...), c.input...)
+			back += len(c.name) + len(c.input)
 		}
-		return r.model.rates.Guess(r.sent, len(native))
+		u := sdk.Guess(r.sent, back)
+		r.usage = &u
 	}
 	u := *r.usage
 	if u.Cost == 0 {

@@ -92,7 +92,7 @@ func (m *model) speak(ctx context.Context, in backend.Input, yield func(backend.
 	if err != nil {
 		return err
 	}
-	r := &reply{model: m, yield: yield}
+	r := &reply{model: m, sent: in, yield: yield}
 	for data, err := range sdk.Events(res) {
 		if err != nil {
 			return r.ended(ctx, err)

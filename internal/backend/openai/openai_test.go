@@ -236,6 +236,12 @@ func TestUsage(t *testing.T) {
 	if err != nil || r.Usage != want {
 		t.Errorf("%+v, %v, want %+v", r.Usage, err, want)
 	}
+	// Nobody says, so it is estimated: 15 bytes sent, 8 back.
+	r, err = play(t, backend.Model{Provider: "openai", Name: "gpt-5", Price: price},
+		`{"type":"response.output_text.delta","delta":"12345678"}`, `{"type":"response.completed","response":{}}`)
+	if want := (event.Usage{Input: 4, Output: 2, Cost: 4*2 + 2*10}); err != nil || r.Usage != want {
+		t.Errorf("%+v, %v, want %+v", r.Usage, err, want)
+	}
 }
 
 func TestStream(t *testing.T) {

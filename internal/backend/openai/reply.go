@@ -44,6 +44,7 @@ type usage struct {
 // A reply is put together from the events of one stream.
 type reply struct {
 	model *model
+	sent  backend.Input
 	yield func(backend.Delta, error) bool
 	left  bool // nobody listens any more
 	over  bool // the reply is complete
@@ -51,10 +52,15 @@ type reply struct {
 	items   []json.RawMessage // as they were finished
 	called  map[string]bool   // ids of the calls that were yielded
 	refused bool
+	back    int // bytes that came back
 }
 
 // say yields a delta, unless it is empty.
 func (r *reply) say(d backend.Delta) {
+	r.back += len(d.Text) + len(d.Thinking)
+	if d.Call != nil {
+		r.back += len(d.Call.Name) + len(d.Call.Input)
+	}
 	if d != (backend.Delta{}) && !r.left {
 		r.left = !r.yield(d, nil)
 	}
@@ -139,13 +145,14 @@ func (r *reply) finish(e occurrence) error {
 		}
 		done.Native = native
 	}
+	done.Usage = sdk.Guess(r.sent, r.back)
 	if u := e.Response.Usage; u != nil {
 		done.Usage = event.Usage{
 			Input: u.Input, Cached: min(u.Input, u.Details.Cached),
 			Output: u.Output, Reasoning: min(u.Output, u.Inner.Reasoning),
 		}
-		done.Usage.Cost = r.model.rates.Cost(done.Usage, 0)
 	}
+	done.Usage.Cost = r.model.rates.Cost(done.Usage, 0)
 	r.say(backend.Delta{Done: &done})
 	return nil
 }

@@ -9,9 +9,8 @@ type Rates struct{ m backend.Model }
 
 func Of(m backend.Model) Rates { return Rates{m} }
 
-func (r Rates) Traits() backend.Traits                     { return backend.Traits{Model: r.m.Name} }
-func (r Rates) Estimate(in backend.Input) event.Amount     { return event.Amount{} }
-func (r Rates) Guess(in backend.Input, out int) event.Usage { return event.Usage{Input: 1, Output: int64(out) / 4} }
+func (r Rates) Traits() backend.Traits                 { return backend.Traits{Model: r.m.Name} }
+func (r Rates) Estimate(in backend.Input) event.Amount { return event.Amount{} }
 func (r Rates) Cost(u event.Usage, stored int64) event.Money {
 	if r.m.Price == nil {
 		return 0
