@@ -62,7 +62,7 @@ func (l *listWriter) add(e entry) error {
 	l.last = e.path
 	l.n++
 	b := append(l.text[:0], e.sum[:]...)
-	b = append(b, flag(e.settled))
+	b = append(b, bit(e.settled))
 	b = binary.AppendUvarint(b, uint64(e.kind))
 	b = binary.AppendVarint(b, e.size)
 	b = binary.AppendVarint(b, e.mtime)
@@ -73,7 +73,7 @@ func (l *listWriter) add(e entry) error {
 	return l.write(l.text)
 }
 
-func flag(b bool) byte {
+func bit(b bool) byte {
 	if b {
 		return 1
 	}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -161,12 +162,12 @@ func TestManyWrittenFiles(t *testing.T) {
 	}
 }
 
-// A hundred thousand changes cost no more memory than a few.
-func TestHundredThousandFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	n := volume
+// volume is how many files the large test has: -files=100000 takes a while.
+var volume = flag.Int("files", 5_000, "files of the large test")
+
+// Many changes cost no more memory than a few.
+func TestThousandsOfFiles(t *testing.T) {
+	n := *volume
 	r, dir := remembered(t, nil)
 	many(t, dir, n)
 	w, err := r.Written(t.Context())
