@@ -58,7 +58,7 @@ type File struct {
 	Path     string // as it was given to Load or Parse
 	Agents   []Agent
 	Settings Settings
-	Task     string // where none is given
+	Prompt   string // the task where none is given
 	UI       UI
 	Warnings []Problem // sorted by position
 	// Notes say what need not worry anybody.

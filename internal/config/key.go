@@ -160,7 +160,7 @@ func later[T any](names string) []row[T] {
 }
 
 func describe[T, V any](name string, v value[V], doc string) row[T] {
-	return row[T]{Key: Key{Name: name, Doc: doc, Kind: v.kind, What: v.what, Words: v.words, Min: v.min, Above: v.above, Max: v.max}}
+	return row[T]{Key: Key{Name: name, Doc: doc, Kind: v.kind, What: v.what, Words: v.words, Min: v.min, Above: v.above, Max: v.max, Also: v.also}}
 }
 
 func (k row[T]) required() row[T]                  { k.Required = true; return k }

@@ -36,7 +36,7 @@ func address() value[string] {
 // reference is text whose variables are looked up when it is used.
 func reference() value[string] {
 	v := text()
-	v.refer = true
+	v.refer, v.also = true, []Kind{Number, Bool}
 	v.what = "text, in which ${NAME} is a variable"
 	parse := v.parse
 	v.parse = func(s scalar) (string, string, bool) {
@@ -82,7 +82,7 @@ var sized = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(
 // size is an amount of memory.
 func size() value[int64] {
 	return value[int64]{
-		kind: Text, what: "an amount of memory such as 512m or 4g", min: nil,
+		kind: Text, what: "an amount of memory such as 512m or 4g", also: []Kind{Whole},
 		parse: func(s scalar) (int64, string, bool) {
 			m := sized().FindStringSubmatch(strings.ToLower(s.text))
 			if m == nil {
@@ -110,14 +110,15 @@ func rule() value[string] {
 	parse := v.parse
 	v.parse = func(s scalar) (string, string, bool) {
 		t, hint, ok := parse(s)
-		kind, rest, pattern := strings.Cut(strings.TrimSpace(t), "(")
-		switch {
-		case !ok:
+		if !ok {
 			return "", hint, false
-		case !slices.Contains(kinds, kind):
+		}
+		if err := (policy.Permissions{Allow: []string{t}}).Check(); err != nil {
+			kind, _, _ := strings.Cut(strings.TrimSpace(t), "(")
+			if slices.Contains(kinds, kind) {
+				return "", "of commands write the first words, as in command(git push *)", false
+			}
 			return "", didYouMean(kind, kinds), false
-		case pattern && (!strings.HasSuffix(rest, ")") || rest == ")"):
-			return "", "the pattern stands in parentheses", false
 		}
 		return strings.TrimSpace(t), "", true
 	}
@@ -147,14 +148,13 @@ func begins(expr string) ([]string, bool) {
 		if !ok || strings.TrimSpace(plain) == "" {
 			return nil, false
 		}
-		switch word := strings.HasSuffix(one, `\b`); {
-		case open && word:
-			out = append(out, plain, plain+" *")
+		switch whole := strings.HasSuffix(one, `\b`) || strings.HasSuffix(plain, " "); {
+		case open && whole: // the word as it is, and any after it
+			plain = strings.TrimSpace(plain) + " *"
 		case open:
-			out = append(out, plain+"*")
-		default:
-			out = append(out, plain)
+			plain += "* *"
 		}
+		out = append(out, plain)
 	}
 	return out, len(out) > 0
 }
@@ -171,15 +171,11 @@ func alternatives(expr string) []string {
 	return strings.Split(expr, "|")
 }
 
-// unescaped is the text that an expression without operators stands for. .* in
-// the middle is a pattern's *.
+// unescaped is the text that an expression without operators stands for.
 func unescaped(expr string) (string, bool) {
 	var out strings.Builder
 	for i := 0; i < len(expr); i++ {
 		switch c := expr[i]; {
-		case strings.HasPrefix(expr[i:], ".*"):
-			out.WriteByte('*')
-			i++
 		case c == '\\' && i+1 < len(expr) && strings.ContainsRune(`.-/_+\`, rune(expr[i+1])):
 			i++
 			out.WriteByte(expr[i])

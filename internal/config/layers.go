@@ -11,7 +11,8 @@ import (
 )
 
 // UserFile is the configuration a user has for all projects, if there is one:
-// conclave/config.yaml in the XDG directory for configurations.
+// conclave/config.yaml in the XDG directory for configurations. The path is
+// empty if there is none.
 func UserFile() (string, bool) {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) { // as the XDG specification has it
@@ -21,8 +22,31 @@ func UserFile() (string, bool) {
 		}
 	}
 	path := filepath.Join(dir, "conclave", "config.yaml")
-	info, err := os.Stat(path)
-	return path, err == nil && info.Mode().IsRegular()
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return "", false
+	}
+	return path, true
+}
+
+// ProjectFile is the configuration of the project that a directory belongs to,
+// if it has one: .conclave/config.yaml in it or in the nearest directory above
+// that has a .conclave.
+func ProjectFile(dir string) (string, bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		state := filepath.Join(d, ".conclave")
+		if info, err := os.Stat(state); err == nil && info.IsDir() {
+			path := filepath.Join(state, "config.yaml")
+			_, err := os.Stat(path)
+			return path, err == nil
+		}
+		if d == filepath.Dir(d) {
+			return filepath.Join(dir, ".conclave", "config.yaml"), false
+		}
+	}
 }
 
 // LoadOver reads a configuration over another, such as the [UserFile]: of keys

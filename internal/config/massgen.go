@@ -42,7 +42,7 @@ const laterOrchestrator = `
 
 const laterCoordination = `
 	planning_mode_instruction plan_depth plan_target_steps plan_target_chunks plan_thoroughness
-	max_orchestration_restarts task_planning_filesystem_mode
+	max_orchestration_restarts
 	broadcast broadcast_sensitivity response_depth broadcast_timeout broadcast_wait_by_default
 	max_broadcasts_per_agent learning_capture_mode
 	disable_final_only_round_capture_fallback compression_target_ratio massgen_skills
@@ -95,5 +95,4 @@ var advice = map[string]string{
 	"command_line_docker_packages":    "build them into an image and name it in command_line_docker_image",
 	"command_line_srt_network_allowed_domains": "commands have no network; command_line_docker_network_mode: bridge gives them all of it",
 	"exclude_file_operation_mcps":              "files: false leaves the tools for files out",
-	"task_planning_filesystem_mode":            "a plan is always a file in the workspace",
 }

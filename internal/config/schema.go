@@ -33,7 +33,7 @@ var top = sync.OnceValue(func() []row[reading] {
 		}),
 		section("orchestrator", orchestrator(), settings, "How the agents work together."),
 		section("timeout_settings", timeouts(), settings, "How long things may take."),
-		plain("prompt", text(), func(f *reading) *string { return &f.Task },
+		plain("prompt", text(), func(f *reading) *string { return &f.Prompt },
 			"The task where none is given.").orNull(""),
 		section("ui", ui(), func(f *reading) *UI { return &f.UI }, "How runs are shown."),
 	}, later[reading](laterTop)...)
@@ -126,8 +126,8 @@ var orchestrator = sync.OnceValue(func() []row[Settings] {
 		list("context_paths", contextPath(), distinctPath, func(s *Settings) *[]event.ContextPath { return &s.ContextPaths },
 			"Files and folders of yours that the agents may read, and the presenter may write where that is permitted.").
 			orNull(""),
-		notNeeded("snapshot_storage", "snapshots live in the directory of the run"),
-		notNeeded("agent_temporary_workspace", "workspaces live in the directory of the run"),
+		notNeeded("snapshot_storage", path(), "snapshots live in the directory of the run"),
+		notNeeded("agent_temporary_workspace", path(), "workspaces live in the directory of the run"),
 		section("coordination", coordination(), func(s *Settings) *Settings { return s }, "Ways of working together that are off by default."),
 	}, later[Settings](laterOrchestrator)...)
 })
@@ -145,6 +145,7 @@ var coordination = sync.OnceValue(func() []row[Settings] {
 			"Whether agents have tools to plan their work in tasks.").byDefault("false"),
 		optional("max_tasks_per_plan", whole(1), func(s *Settings) **int { return &s.MaxTasks },
 			"How many tasks a plan may have.").byDefault("chosen by the program"),
+		notNeeded("task_planning_filesystem_mode", truth(), "a plan is a file in the workspace"),
 		optional("enable_memory_filesystem_mode", truth(), func(s *Settings) **bool { return &s.Memory },
 			"Whether agents have tools for notes that outlive a round and a run.").byDefault("false"),
 		optional("use_skills", truth(), func(s *Settings) **bool { return &s.UseSkills },
@@ -186,7 +187,7 @@ var contextPath = sync.OnceValue(func() []row[event.ContextPath] {
 })
 
 // notNeeded is a key that asks for what is so anyway.
-func notNeeded(name, why string) row[Settings] {
-	k := ignored[Settings](name, path(), "Not needed: "+why+".").byDefault("not needed").orNull("")
+func notNeeded[V any](name string, v value[V], why string) row[Settings] {
+	k := ignored[Settings](name, v, "Not needed: "+why+".").byDefault("not needed").orNull("")
 	return k.then(func(r *reader, e entry, _ *Settings) { r.note(e, name+" is not needed: "+why) })
 }

@@ -47,7 +47,7 @@ func settleType(r *reader, e entry, a *draft) bool {
 	case !given:
 		a.Backend = infer(a.Model)
 		if a.Backend == "" {
-			hint := "it is one of " + strings.Join(supported(), ", ")
+			hint := someTypes
 			if a.API.BaseURL != "" {
 				hint = "for a server that speaks like OpenAI's write type: chatcompletion"
 			}
@@ -81,11 +81,14 @@ func knownBackend(r *reader, e entry, a *draft) bool {
 	}
 	hint := didYouMean(a.kind, append(supported(), known...))
 	if hint == "" {
-		hint = "supported: " + strings.Join(supported(), ", ")
+		hint = someTypes
 	}
 	r.fault(e, e.valueAt(), "unknown backend "+shown(e.node), hint)
 	return false
 }
+
+// someTypes is where to find the types there are.
+const someTypes = "it is claude, openai, gemini or another that conclave explain type lists"
 
 // An unable is an agent whose backend is not supported.
 type unable struct {
@@ -96,7 +99,7 @@ type unable struct {
 // complain names the agents that cannot run. It waits until their ids are known.
 func complain(r *reader, a *draft) {
 	for _, u := range r.unable {
-		hint := "supported: " + strings.Join(supported(), ", ")
+		hint := someTypes
 		if instead, ok := insteadOf[u.kind]; ok {
 			hint = fmt.Sprintf("type: %s asks the same models by their API; shell: true lets the agent run commands", instead)
 		}
@@ -104,6 +107,9 @@ func complain(r *reader, a *draft) {
 		if a.ID != "" {
 			who = "the agent " + quoted(string(a.ID))
 		}
+		r.problems = slices.DeleteFunc(r.problems, func(p Problem) bool { // what else it has does not matter now
+			return p.Warning && strings.HasPrefix(p.Key, strings.TrimSuffix(u.entry.path, "type"))
+		})
 		r.fault(u.entry, u.entry.valueAt(), fmt.Sprintf("%s cannot run: the backend %s is not supported by this version", who, quoted(u.kind)), hint)
 	}
 	r.unable = nil

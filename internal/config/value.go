@@ -26,6 +26,7 @@ type value[V any] struct {
 	parse func(scalar) (v V, hint string, ok bool)
 	// refer leaves variables as they are written: they may be secrets.
 	refer bool
+	also  []Kind // further types of YAML it may be written as
 	// show is the value as it would be written, for keys whose default is a rule.
 	show func(V) string
 }
