@@ -1,0 +1,150 @@
+package price
+
+import (
+	"cmp"
+	"math"
+
+	"conclave/internal/backend"
+	"conclave/internal/event"
+)
+
+// Rates are what is known of a configured model.
+type Rates struct {
+	Entry
+	// Known says that there is a price.
+	Known bool
+	model backend.Model
+}
+
+// Of is what is known of m. What its configuration says counts for more than the
+// table.
+func Of(m backend.Model) Rates {
+	e, known := Find(m.Provider, m.Name)
+	if m.Price != nil {
+		e.Price, e.Long, known = *m.Price, nil, true
+	}
+	e.Window = cmp.Or(m.Window, e.Window)
+	return Rates{Entry: e, Known: known, model: m}
+}
+
+// Traits are those of a backend that has every turn come back for its tools.
+func (r Rates) Traits() backend.Traits {
+	return backend.Traits{Model: r.model.Name, Price: r.Known, Window: r.Window}
+}
+
+// Cost is what a call consumed in money. Stored are the tokens of the input that
+// were written to a cache.
+func (r Rates) Cost(u event.Usage, stored int64) event.Money {
+	if !r.Known {
+		return 0
+	}
+	return r.at(u.Input).Cost(u, stored)
+}
+
+// at is the price of a call with so much input.
+func (r Rates) at(input int64) backend.Price {
+	if r.Long != nil && input > int64(r.LongOver) {
+		return *r.Long
+	}
+	return r.Price
+}
+
+// usual is how long a reply may be if nobody says: enough for a long answer and
+// the thoughts before it, and not so much that a small budget cannot hold it.
+const usual = 32_000
+
+// Output is how many tokens a reply may have: what the input says, or the
+// configuration, or what is usual, and no more than the model can. An adapter
+// that sends it as the bound keeps what Estimate promises.
+func (r Rates) Output(in backend.Input) int {
+	most := cmp.Or(in.MaxOutput, r.model.MaxOutput, usual)
+	if r.model.MaxOutput > 0 {
+		most = min(most, r.model.MaxOutput)
+	}
+	if r.MaxOutput > 0 {
+		most = min(most, r.MaxOutput)
+	}
+	return most
+}
+
+// Estimate bounds what a call may take: everything sent, counted generously, none
+// of it from a cache, and the longest reply.
+func (r Rates) Estimate(in backend.Input) event.Amount {
+	u := event.Usage{Input: sent(in), Output: int64(r.Output(in))}
+	fee := event.Money(0)
+	if r.model.WebSearch || r.model.XSearch {
+		u.Input += searches * perSearch
+		fee = searches * SearchFee
+	}
+	a := event.Amount{Tokens: u.Tokens()}
+	if r.Known {
+		p := r.at(u.Input)
+		dearest := p.Input
+		if p.Stored != nil {
+			dearest = max(dearest, *p.Stored)
+		}
+		a.Cost = event.Money(math.Ceil(float64(u.Input)*dearest+float64(u.Output)*p.Output)) + fee
+	}
+	return a
+}
+
+// Guess is the usage of a call whose provider reports none, from what was sent
+// and the bytes that came back.
+func (r Rates) Guess(in backend.Input, out int) event.Usage {
+	u := event.Usage{Input: sent(in), Output: int64(out+3) / 4}
+	u.Cost = r.Cost(u, 0)
+	return u
+}
+
+// SearchFee is what providers ask for one search of the web.
+const SearchFee = event.Dollar / 100
+
+const (
+	perMessage = 16    // tokens around a message, a call, a tool
+	perImage   = 5_000 // the largest picture a provider does not shrink
+	preface    = 500   // what providers put before tools
+	searches   = 5     // of the web in one call
+	perSearch  = 10_000
+)
+
+// sent is about how many tokens an input has, rather too many than too few.
+func sent(in backend.Input) int64 {
+	n := tokens(in.System) + perMessage
+	for _, t := range in.Tools {
+		n += tokens(t.Name) + tokens(t.Description) + tokens(string(t.Schema)) + perMessage
+	}
+	if len(in.Tools) > 0 {
+		n += preface
+	}
+	for _, m := range in.Messages {
+		n += message(m)
+	}
+	return n
+}
+
+func message(m backend.Message) int64 {
+	n := tokens(m.Text) + perMessage + perImage*int64(len(m.Images))
+	for _, c := range m.Calls {
+		n += tokens(c.Name) + tokens(string(c.Input)) + perMessage
+	}
+	if native := int64(len(m.Native)+2) / 3; native > n {
+		n = native // thoughts are in it that the rest does not have
+	}
+	for _, t := range m.Results {
+		n += tokens(t.Text) + perMessage + perImage*int64(len(t.Images))
+	}
+	return n
+}
+
+// tokens is a bound on the tokens of text as people and programs write it. Newer
+// tokenizers make one of every three bytes of English and code, and of every
+// character of other scripts.
+func tokens(s string) int64 {
+	ascii := 0
+	for i := range len(s) {
+		if s[i] < 0x80 {
+			ascii++
+		}
+	}
+	return int64(ascii+2)/3 + int64(len(s)-ascii+1)/2
+}
