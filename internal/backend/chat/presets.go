@@ -31,7 +31,7 @@ type Preset struct {
 // Quirks are where a provider is not as OpenAI is.
 type quirks struct {
 	limit   string // the field that bounds a reply
-	silent  bool   // it is not asked for its usage: it would refuse the request
+	silent  bool   // it is not asked for its usage: it says it anyway and takes no such field
 	effort  effort // how it is told how hard to think
 	echo    bool   // its thoughts are sent back with the reply they led to
 	always  bool   // … and an empty one where there is none
@@ -69,16 +69,15 @@ var presets = []Preset{
 	{Name: "cerebras", BaseURL: "https://api.cerebras.ai/v1", Keys: []string{"CEREBRAS_API_KEY"}, Model: "gpt-oss-120b",
 		quirks: quirks{limit: maxCompletion, echo: true}},
 	{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", Keys: []string{"MISTRAL_API_KEY"}, Model: "mistral-large-latest",
-		// It sends its usage unasked and refuses fields it does not know.
 		quirks: quirks{limit: maxTokens, silent: true}},
 	{Name: "deepseek", BaseURL: "https://api.deepseek.com/v1", Keys: []string{"DEEPSEEK_API_KEY"}, Model: "deepseek-v4-flash",
 		quirks: quirks{limit: maxTokens, effort: byBoth, echo: true, always: true}},
-	{Name: "moonshot", BaseURL: "https://api.moonshot.ai/v1", Keys: []string{"MOONSHOT_API_KEY", "KIMI_API_KEY"}, Model: "kimi-k2.5", hosts: []string{"api.moonshot.cn"},
+	{Name: "moonshot", BaseURL: "https://api.moonshot.ai/v1", Keys: []string{"MOONSHOT_API_KEY", "KIMI_API_KEY"}, Model: "kimi-k2.6", hosts: []string{"api.moonshot.cn"},
 		quirks: quirks{limit: maxTokens, effort: byThinking, echo: true}},
 	{Name: "qwen", BaseURL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", Keys: []string{"QWEN_API_KEY", "DASHSCOPE_API_KEY"}, Model: "qwen-plus",
 		hosts: []string{"dashscope.aliyuncs.com", "dashscope-us.aliyuncs.com"}, quirks: quirks{limit: maxTokens, effort: byBudget, topK: true}},
-	{Name: "zai", BaseURL: "https://api.z.ai/api/paas/v4", Keys: []string{"ZAI_API_KEY"}, Model: "glm-4.7", hosts: []string{"open.bigmodel.cn"},
-		quirks: quirks{limit: maxTokens, effort: byThinking, echo: true}},
+	{Name: "zai", BaseURL: "https://api.z.ai/api/paas/v4", Keys: []string{"ZAI_API_KEY"}, Model: "glm-5", hosts: []string{"open.bigmodel.cn"},
+		quirks: quirks{limit: maxTokens, silent: true, effort: byThinking, echo: true}},
 	{Name: "nvidia_nim", BaseURL: "https://integrate.api.nvidia.com/v1", Keys: []string{"NGC_API_KEY", "NVIDIA_API_KEY"}, Model: "openai/gpt-oss-120b",
 		quirks: quirks{limit: maxTokens}},
 	{Name: "nebius", BaseURL: "https://api.tokenfactory.nebius.com/v1", Keys: []string{"NEBIUS_API_KEY"}, Model: "openai/gpt-oss-120b", hosts: []string{"api.studio.nebius.com", "api.studio.nebius.ai"},

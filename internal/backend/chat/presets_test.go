@@ -81,7 +81,7 @@ func TestPresets(t *testing.T) {
 		{"moonshot", "https://api.moonshot.ai/v1" + completed, []string{"MOONSHOT_API_KEY", "KIMI_API_KEY"}, false, usage + limit + noTopK + switched},
 		{"qwen", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1" + completed, []string{"QWEN_API_KEY", "DASHSCOPE_API_KEY"}, false,
 			usage + limit + topK + `"enable_thinking":true,"reasoning_effort":null`},
-		{"zai", "https://api.z.ai/api/paas/v4" + completed, []string{"ZAI_API_KEY"}, false, usage + limit + noTopK + switched},
+		{"zai", "https://api.z.ai/api/paas/v4" + completed, []string{"ZAI_API_KEY"}, false, `"stream_options":null,` + limit + noTopK + switched},
 		{"nvidia_nim", "https://integrate.api.nvidia.com/v1" + completed, []string{"NGC_API_KEY", "NVIDIA_API_KEY"}, false, usage + limit + noTopK + effort},
 		{"nebius", "https://api.tokenfactory.nebius.com/v1" + completed, []string{"NEBIUS_API_KEY"}, false, usage + limit + topK + effort},
 		{"poe", "https://api.poe.com/v1" + completed, []string{"POE_API_KEY"}, false, usage + limit + noTopK + effort},
