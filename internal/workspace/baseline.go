@@ -43,7 +43,12 @@ const (
 // [Run.Written] to compare with. It is taken once, before the first write: a
 // second call keeps the first one's, also after a crash. What is in a folder
 // called .git or .conclave is not remembered and no change in it is reported.
+// Protected paths are watched like any others: should one change all the same,
+// it is the first thing to know. Baseline and Written are for whoever drives the
+// run.
 func (r *Run) Baseline(ctx context.Context, paths []event.ContextPath) error {
+	r.watching.Lock()
+	defer r.watching.Unlock()
 	dir := filepath.Join(r.dir, baselineDir)
 	if _, err := os.Lstat(dir); err == nil {
 		return nil

@@ -53,8 +53,10 @@ func (t *Tree) snapshot(ctx context.Context, what, base string) (string, error) 
 			return "", err
 		}
 	}
-	if err := t.keep(id, s.list); err != nil {
-		return "", err
+	if s.touched {
+		if err := t.keep(id, s.list); err != nil {
+			return "", err
+		}
 	}
 	if id != base {
 		t.refresh(ctx, id)
@@ -70,6 +72,7 @@ type scan struct {
 	list    string // the entries of all files
 	changes string // of those that changed; gone ones have no kind
 	fresh   int    // how many changed
+	touched bool   // something about some file is not as it was
 	tree    sum
 	left    leftOut
 }
@@ -124,7 +127,7 @@ type scanner struct {
 // scan looks at every file of the workspace and copies those that are not surely
 // as they were in the base.
 func (t *Tree) scan(ctx context.Context, base string) (_ *scan, err error) {
-	s := scanner{scan: &scan{base: base}}
+	s := scanner{scan: &scan{base: base, touched: base == ""}}
 	root, err := t.open()
 	if err != nil {
 		return nil, err
@@ -174,18 +177,20 @@ func (s *scanner) file(f found) error {
 			return err
 		}
 	}
-	if e.same(old) {
+	asBefore := e.same(old)
+	if asBefore {
 		e.sum = old.sum
 	} else if e, err = s.draft.put(f); errors.Is(err, errGone) && old.kind != 0 {
 		return s.gone(old)
 	} else if err != nil {
 		return err
 	}
+	s.touched = s.touched || !asBefore
 	switch {
 	case e.kind != old.kind || e.sum != old.sum:
 		s.fresh++
 		err = s.changed.add(e)
-	case !f.same(old): // touched, and no more
+	case !asBefore: // touched, and no more
 		err = s.draft.remove(e.path)
 	}
 	s.hash.add(e)
@@ -193,7 +198,10 @@ func (s *scanner) file(f found) error {
 }
 
 // gone takes in that a file of the base is not there any more.
-func (s *scanner) gone(e entry) error { return s.changed.add(entry{path: e.path}) }
+func (s *scanner) gone(e entry) error {
+	s.touched = true
+	return s.changed.add(entry{path: e.path})
+}
 
 func (s *scanner) end() error {
 	var err error

@@ -23,14 +23,15 @@ type walk struct {
 	skip func(path string, isDir bool) bool
 	// made leaves out folders that a tool made and can make again.
 	made bool
-	// left is told what was left out: made folders and special files. May be nil.
+	// left is told what was left out. May be nil.
 	left func(path string) error
 	// special is called for what is neither file, link nor folder, in place of
 	// left.
 	special func(dir *os.Root, name string) error
 	// leave is called after everything in a folder. May be nil.
 	leave func(parent *os.Root, name string) error
-	// force makes readable what its owner cannot read.
+	// force makes readable what its owner cannot read; without it, that and what
+	// is nested too deeply is left out.
 	force bool
 	// before is a time of the file system's own clock: what was changed earlier
 	// is settled.
@@ -67,6 +68,9 @@ func (w *walk) run(ctx context.Context, root *os.Root) error {
 }
 
 func (w *walk) folder(ctx context.Context, dir *os.Root, at string, depth int) error {
+	if depth > deepest && !w.force {
+		return w.leftOut(at)
+	}
 	if depth > deepest {
 		return fmt.Errorf("%q: folders are nested deeper than %d; flatten them", at, deepest)
 	}
@@ -133,6 +137,9 @@ func unlockDir(dir *os.Root, name string) error {
 // one looks at what is not a folder.
 func (w *walk) one(dir *os.Root, name, p string) error {
 	info, err := dir.Lstat(name)
+	if errors.Is(err, fs.ErrPermission) && !w.force {
+		return w.leftOut(p)
+	}
 	if err != nil {
 		return fmt.Errorf("%q: %w", p, gone(err))
 	}

@@ -30,6 +30,9 @@
 // folder, or does not hold together, is made anew. A snapshot that is made again
 // from git counts only if its content has the hash it is known by.
 //
+// The files of a checkout are read-only; its folders are not, so that the user can
+// remove a run like any folder. Sandboxes show checkouts read-only as a whole.
+//
 // A step is durable before the next one relies on it, and every name appears by
 // a rename, so a process may be killed anywhere; whoever comes next removes what
 // is left. A lock that git inherits tells whether somebody is still at it.
@@ -92,6 +95,8 @@ type Run struct {
 	// step is called between two steps that leave a trace on the disk. Tests
 	// end the process there.
 	step func(name string)
+
+	watching sync.Mutex // held by Baseline and Written
 
 	mu     sync.Mutex
 	trees  map[event.Label]*Tree

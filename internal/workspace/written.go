@@ -33,6 +33,8 @@ const (
 // Where more than five files changed, all are listed in context_path_writes.txt,
 // the file named by List.
 func (r *Run) Written(ctx context.Context) (event.Written, error) {
+	r.watching.Lock()
+	defer r.watching.Unlock()
 	w, err := r.written(ctx)
 	if err != nil {
 		return event.Written{}, fmt.Errorf("find what was written: %w", err)
@@ -120,7 +122,8 @@ type report struct {
 }
 
 func (r *Run) newReport() (*report, error) {
-	f, err := os.CreateTemp(filepath.Join(r.dir, stateDir), temporary+"written-*")
+	// One name: what a killed process has left is written over.
+	f, err := os.Create(filepath.Join(r.dir, stateDir, temporary+"written"))
 	if err != nil {
 		return nil, err
 	}
