@@ -7,53 +7,29 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os/exec"
-	"syscall"
 	"testing"
 
+	"conclave/internal/policy"
 	"conclave/internal/sandbox"
+	"conclave/internal/sandbox/host"
 	"conclave/internal/tool"
 )
 
-// direct is a box that confines nothing: commands run as they are.
-type direct struct{ dir string }
-
-func (direct) Close() error { return nil }
-
-func (d direct) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, error) {
-	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = c.Dir, c.Stdout, c.Stderr
-	if cmd.Dir == "" {
-		cmd.Dir = d.dir
+// onHost is a box that confines nothing: commands run as they are.
+func onHost(t *testing.T, dir string) sandbox.Box {
+	t.Helper()
+	e := host.Engine{Boxes: t.TempDir()}
+	box, err := e.Open(t.Context(), sandbox.Spec{Flow: "run-1", Owner: "agent1", Place: policy.Place{Dir: dir}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return &directProcess{ctx, cmd}, nil
-}
-
-type directProcess struct {
-	ctx context.Context
-	cmd *exec.Cmd
-}
-
-func (p *directProcess) Wait() (int, error) {
-	err := p.cmd.Wait()
-	if p.ctx.Err() != nil {
-		return 0, p.ctx.Err()
-	}
-	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-		if s := ended.Sys().(syscall.WaitStatus); s.Signaled() {
-			return 128 + int(s.Signal()), nil
+	t.Cleanup(func() {
+		if err := box.Close(); err != nil {
+			t.Error(err)
 		}
-		return ended.ExitCode(), nil
-	}
-	return 0, err
+	})
+	return box
 }
-
-func (p *directProcess) Stop() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM) }
 
 // acted is a box whose commands are a function: it gets the line and where to
 // print, and ends when its context does.

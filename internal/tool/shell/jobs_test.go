@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -160,11 +163,26 @@ func TestTwoGigabytesInTheBackground(t *testing.T) {
 // The real thing: a job's children end with it.
 func TestStopEndsTheTree(t *testing.T) {
 	dir := t.TempDir()
-	jobs := shell.NewJobs(t.Context(), shell.Options{Box: direct{dir}, Dir: dir})
+	jobs := shell.NewJobs(t.Context(), shell.Options{Box: onHost(t, dir), Dir: dir})
 	defer jobs.Close()
 	x := jobs.Tools()
-	call(t, x[0], m{"command": "sleep 1000 & echo started; wait"})
+	call(t, x[0], m{"command": "sleep 1000 & echo child $!; wait"})
+	var child int
+	for child == 0 {
+		_, said, _ := strings.Cut(call(t, x[1], m{"id": "job1"}).Text, "child ")
+		_, _ = fmt.Sscan(said, &child)
+		runtime.Gosched()
+	}
 	says(t, call(t, x[2], m{"id": "job1"}), "job1 is stopped")
+	if err := syscall.Kill(child, 0); err == nil && !zombie(child) {
+		t.Errorf("process %d is still there", child)
+	}
+}
+
+// zombie reports whether a process has ended and nobody has taken note yet.
+func zombie(pid int) bool {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return strings.Contains(string(stat), ") Z ")
 }
 
 func TestSeam(t *testing.T) {

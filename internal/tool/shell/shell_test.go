@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func real(t *testing.T) (tool.Tool, string) {
 	t.Helper()
 	dir := t.TempDir()
-	return shell.New(shell.Options{Box: direct{dir}, Dir: dir}), dir
+	return shell.New(shell.Options{Box: onHost(t, dir), Dir: dir}), dir
 }
 
 func TestShell(t *testing.T) {
