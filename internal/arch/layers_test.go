@@ -47,6 +47,7 @@ var layers = []struct {
 	{"backend/script/demo", "backend/script"},
 	{"tool/typed", "policy tool"},
 	{"tool/tooltest", "tool"},
+	{"tool/files", "policy confine tool tool/typed"},
 	{"tool/shell", "policy sandbox tool tool/typed"},
 	{"tool/plan", "policy tool tool/typed"},
 	{"tool/front", ""},

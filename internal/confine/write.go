@@ -26,7 +26,7 @@ func (r *Root) WriteFile(path string, data []byte) error {
 
 func (r *Root) write(path string, fill func(*os.File) error) error {
 	if strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) {
-		return refused(path, "%s ends like a folder. Name a file.", path)
+		return refused(path, "The path %.200q ends like a folder. Name a file.", path)
 	}
 	s, err := r.find(path, policy.ToWrite, follow|create)
 	if err != nil {

@@ -15,6 +15,9 @@ type Action struct {
 	Boxed bool `json:"boxed,omitempty"`
 	// Input is the whole input of the call.
 	Input string `json:"input,omitempty"`
+	// Also is what the same call does besides: moving a file deletes one and
+	// writes another. Each has a kind and a target and is judged by itself.
+	Also []Action `json:"also,omitempty"`
 }
 
 // A Kind of action.

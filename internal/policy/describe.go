@@ -18,6 +18,9 @@ func (a Action) Hash() event.Hash {
 	for _, f := range []string{a.Tool, string(a.Kind), a.Target, a.Dir, strconv.FormatBool(a.Boxed), a.Input} {
 		fmt.Fprintf(&b, "%d:%s\n", len(f), f)
 	}
+	for _, more := range a.Also {
+		fmt.Fprintf(&b, "also %s\n", more.Hash())
+	}
 	return event.HashOf([]byte(b.String()))
 }
 
@@ -50,6 +53,9 @@ func (a Action) Describe() string {
 	}
 	fmt.Fprintf(&b, "%s: %s%s\n", visible(a.Tool), what, box)
 	block(&b, a.Target)
+	for _, more := range a.Also {
+		fmt.Fprintf(&b, "and %s", strings.TrimPrefix(more.Describe(), ": "))
+	}
 	if a.Dir != "" {
 		b.WriteString("in the directory\n")
 		block(&b, a.Dir)

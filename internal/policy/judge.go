@@ -16,14 +16,30 @@ import (
 // pattern, assignment or file for its output. To ask or deny it is enough that
 // one command may begin with the rule's words, by itself or carried by another
 // (sudo, env, xargs, sh -c).
+//
+// What a call does besides is judged too, and the strictest decision holds.
 func (p Permissions) Judge(a Action) Verdict {
+	given := slices.Contains(p.Given, a.Hash())
+	out := p.judge(a, given)
+	for _, more := range a.Also {
+		if v := p.judge(more, given); severity[v.Decision] > severity[out.Decision] {
+			out = v
+		}
+	}
+	return out
+}
+
+// severity puts the decisions in order.
+var severity = map[Decision]int{Allow: 0, Ask: 1, Deny: 2}
+
+func (p Permissions) judge(a Action, given bool) Verdict {
 	if p.ReadOnly && a.Kind != Read && a.Kind != URL {
 		return denied("This agent may only read, and to %s is more than that. Say in your answer what should be done.", cmp.Or(deeds[a.Kind], string(a.Kind)))
 	}
 	if r, ok := first(p.Deny, a, maybe); ok {
 		return Verdict{Decision: Deny, Rule: r, Reason: fmt.Sprintf("The rule %q denies this. Do it another way or leave it.", r)}
 	}
-	if slices.Contains(p.Given, a.Hash()) {
+	if given {
 		return Verdict{Decision: Allow, Reason: "A person has allowed exactly this for good."}
 	}
 	if r, ok := first(p.Ask, a, maybe); ok {

@@ -217,6 +217,34 @@ func TestRulesAboutTheRest(t *testing.T) {
 	}
 }
 
+// A call that does two things is as free as the stricter of them.
+func TestJudgeAlso(t *testing.T) {
+	move := policy.Action{
+		Tool: "move", Kind: policy.Delete, Target: "/ws/a", Dir: "/ws",
+		Also: []policy.Action{{Kind: policy.Write, Target: "/ws/.env", Dir: "/ws"}},
+	}
+	deny := policy.Permissions{Deny: []string{"write_file(.env)"}, Given: []event.Hash{move.Hash()}}
+	if v := deny.Judge(move); v.Decision != policy.Deny || v.Rule != "write_file(.env)" {
+		t.Errorf("%+v", v)
+	}
+	ask := policy.Permissions{Ask: []string{"write_file"}, Given: []event.Hash{move.Hash()}}
+	if v := ask.Judge(move); v.Decision != policy.Allow {
+		t.Errorf("%+v", v)
+	}
+	allow := policy.Permissions{Allow: []string{"delete_file"}, Otherwise: policy.Ask}
+	if v := allow.Judge(move); v.Decision != policy.Ask {
+		t.Errorf("%+v", v)
+	}
+	if want := "move: delete a file\n    /ws/a\nand write a file\n    /ws/.env\nin the directory\n    /ws\nin the directory\n    /ws\n"; move.Describe() != want {
+		t.Errorf("%q", move.Describe())
+	}
+	other := move
+	other.Also = nil
+	if other.Hash() == move.Hash() {
+		t.Error("the hash does not cover everything")
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for rule, want := range map[string]string{
 		"command(git *)":     "",
