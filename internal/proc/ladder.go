@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -16,6 +17,21 @@ const (
 type entry struct {
 	pid, parent, group, session int
 	start                       uint64
+}
+
+// kin are the processes that belong together: by a mark, or because they were
+// seen to.
+type kin struct {
+	mark string
+	mu   sync.Mutex
+	seen map[int]uint64 // pid and birth
+}
+
+func (k *kin) add(pid int, start uint64) {
+	if k.seen == nil {
+		k.seen = map[int]uint64{}
+	}
+	k.seen[pid] = start
 }
 
 // errLeft is that somebody outlived being killed.

@@ -72,7 +72,7 @@ type Command struct {
 type Process struct {
 	cmd     *exec.Cmd
 	id      Identity
-	mark    string
+	kin     kin
 	grace   time.Duration
 	keeper  bool
 	record  *record
@@ -99,18 +99,18 @@ func start(ctx context.Context, c Command, after func()) (*Process, error) {
 		return nil, fmt.Errorf("start %s: %w", c.Argv[0], err)
 	}
 	p := &Process{
-		mark: newMark(), grace: c.Grace, keeper: c.Keeper, after: after,
+		kin: kin{mark: newMark()}, grace: c.Grace, keeper: c.Keeper, after: after,
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	if p.grace <= 0 {
 		p.grace = defaultGrace
 	}
-	if p.record, err = newRecord(c.Records, c.Flow, p.mark); err != nil {
+	if p.record, err = newRecord(c.Records, c.Flow, p.kin.mark); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.Argv[0], err)
 	}
 	p.cmd = &exec.Cmd{
 		Path: program, Args: c.Argv, Dir: c.Dir,
-		Env:   append(slices.Clone(c.Env), FlowVar+"="+string(c.Flow), MarkVar+"="+p.mark),
+		Env:   append(slices.Clone(c.Env), FlowVar+"="+string(c.Flow), MarkVar+"="+p.kin.mark),
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, ExtraFiles: c.Files,
 		SysProcAttr: attributes(c.Death), WaitDelay: drain,
 	}
@@ -132,6 +132,16 @@ func start(ctx context.Context, c Command, after func()) (*Process, error) {
 
 // ID is who the process is.
 func (p *Process) ID() Identity { return p.id }
+
+// Adopt counts a process among those this one started, and among those that
+// have to be gone before Wait returns: for one that cannot be found by itself.
+func (p *Process) Adopt(pid int) {
+	if id, err := Of(pid); err == nil {
+		p.kin.mu.Lock()
+		defer p.kin.mu.Unlock()
+		p.kin.add(pid, id.Start)
+	}
+}
 
 // Done is closed when the process has ended with everything it started.
 func (p *Process) Done() <-chan struct{} { return p.done }

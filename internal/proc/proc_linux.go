@@ -107,14 +107,17 @@ func marked(pid int, mark string) bool {
 	return slices.Contains(strings.Split(string(b), "\x00"), want)
 }
 
-// members are the processes that root names or that carry the mark, and all
-// their descendants; never this process.
-func members(mark string, root func(entry) bool) []entry {
+// members are the processes that root names, that carry the mark or that were
+// among them before, and all their descendants; never this process. Who is dying
+// has lost its mark already, and still holds what it has open.
+func (k *kin) members(root func(entry) bool) []entry {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	all := processes()
 	me := os.Getpid()
 	in := map[int]bool{}
 	for _, e := range all {
-		if e.pid != me && (root(e) || marked(e.pid, mark)) {
+		if e.pid != me && (root(e) || k.seen[e.pid] == e.start || marked(e.pid, k.mark)) {
 			in[e.pid] = true
 		}
 	}
@@ -126,14 +129,18 @@ func members(mark string, root func(entry) bool) []entry {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(e entry) bool { return !in[e.pid] })
+	all = slices.DeleteFunc(all, func(e entry) bool { return !in[e.pid] })
+	for _, e := range all {
+		k.add(e.pid, e.start)
+	}
+	return all
 }
 
 // members are everyone the process started and, if wanted, itself. Nobody else
 // can have its pid as group or session: it has not been waited for.
 func (p *Process) members(itself bool) []entry {
 	pid := p.cmd.Process.Pid
-	all := members(p.mark, func(e entry) bool { return e.pid == pid || e.group == pid || e.session == pid })
+	all := p.kin.members(func(e entry) bool { return e.pid == pid || e.group == pid || e.session == pid })
 	if itself {
 		return all
 	}

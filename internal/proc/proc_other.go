@@ -15,7 +15,7 @@ func Of(int) (Identity, error) { return Identity{}, errNoIdentity }
 // Self is who this process is.
 func Self() (Identity, error) { return Identity{PID: os.Getpid()}, errNoIdentity }
 
-func members(string, func(entry) bool) []entry { return nil }
+func (*kin) members(func(entry) bool) []entry { return nil }
 
 // awaitExit waits for the process and its output: there is no way to notice an
 // end without taking note of it.

@@ -16,6 +16,7 @@ import (
 // who it is.
 type record struct {
 	path  string
+	kin   kin
 	Flow  event.FlowID `json:"flow"`
 	Mark  string       `json:"mark"`
 	Owner Identity     `json:"owner"`
@@ -98,6 +99,7 @@ func records(dir string) ([]*record, error) {
 			errs = append(errs, fmt.Errorf("read process record %s: %w", r.path, err))
 			continue
 		}
+		r.kin.mark = r.Mark
 		out = append(out, r)
 	}
 	return out, errors.Join(errs...)

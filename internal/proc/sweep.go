@@ -75,5 +75,5 @@ func (r *record) members() []entry {
 	if err != nil || r.Owner.Boot != self.Boot {
 		return nil
 	}
-	return members(r.Mark, func(e entry) bool { return r.Child.PID != 0 && e.pid == r.Child.PID && e.start == r.Child.Start })
+	return r.kin.members(func(e entry) bool { return r.Child.PID != 0 && e.pid == r.Child.PID && e.start == r.Child.Start })
 }

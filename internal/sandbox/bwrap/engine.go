@@ -1,0 +1,181 @@
+//go:build linux
+
+package bwrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+
+	"conclave/internal/event"
+	"conclave/internal/policy"
+	"conclave/internal/proc"
+	"conclave/internal/sandbox"
+	"conclave/internal/sandbox/internal/scratch"
+	"conclave/internal/sandbox/internal/seccomp"
+)
+
+// An Engine is bubblewrap.
+type Engine struct {
+	// Program is bwrap; empty looks for it in PATH.
+	Program string
+	// Procs is where processes are recorded, Boxes where boxes keep their files;
+	// empty is no record, and a temporary folder.
+	Procs, Boxes string
+
+	mu   sync.Mutex
+	held map[string]int // folders put where nothing may be made, and for how many boxes
+}
+
+var _ interface {
+	sandbox.Engine
+	sandbox.Sweeper
+} = (*Engine)(nil)
+
+func (*Engine) Name() string { return "bwrap" }
+
+// Probe runs a command in a box.
+func (e *Engine) Probe(ctx context.Context) error {
+	if _, err := e.program(); err != nil {
+		return err
+	}
+	b, err := (&Engine{Program: e.Program}).Open(ctx, sandbox.Spec{Flow: "probe", Place: policy.Place{Dir: "/"}})
+	if err != nil {
+		return fmt.Errorf("try bwrap: %w", err)
+	}
+	said := proc.NewCapture(1<<10, 0)
+	p, err := b.Start(ctx, sandbox.Command{Argv: []string{"true"}, Stdout: said, Stderr: said})
+	exit := 0
+	if err == nil {
+		exit, err = p.Wait()
+	}
+	if err = errors.Join(err, b.Close()); err != nil || exit != 0 {
+		return fmt.Errorf("bwrap cannot make a sandbox (exit %d, %q, %v): allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or use another sandbox", exit, said, err)
+	}
+	return nil
+}
+
+func (e *Engine) program() (string, error) {
+	name := e.Program
+	if name == "" {
+		name = "bwrap"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("bwrap is not installed (%w): install the package bubblewrap", err)
+	}
+	return path, nil
+}
+
+func (e *Engine) Open(_ context.Context, s sandbox.Spec) (sandbox.Box, error) {
+	b, err := e.open(s)
+	if err != nil {
+		return nil, fmt.Errorf("open a box in bwrap: %w", err)
+	}
+	return b, nil
+}
+
+func (e *Engine) open(s sandbox.Spec) (*box, error) {
+	program, err := e.program()
+	if err != nil {
+		return nil, err
+	}
+	if err := possible(s.Limits); err != nil {
+		return nil, err
+	}
+	filter, err := seccomp.Program(seccomp.Rules{Sockets: seccomp.Private})
+	if err != nil {
+		return nil, err
+	}
+	dir, err := scratch.Open(e.Boxes, s.Flow, s.Owner)
+	if err != nil {
+		return nil, err
+	}
+	b := &box{engine: e, program: program, filter: filter, spec: s, dir: dir}
+	if _, err := b.hold(); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// possible is which limits are held.
+func possible(l sandbox.Limits) error {
+	switch {
+	case l.CPUs != 0:
+		return errors.New("it cannot limit CPUs; take the limit out or use docker")
+	case l.Procs != 0 && os.Getuid() == 0:
+		return errors.New("the kernel does not hold root to a number of processes; take the limit out, use docker, or run as another user")
+	}
+	return nil
+}
+
+// Left and Sweep are about files; processes end with their bwrap.
+func (e *Engine) Left(_ context.Context, alive func(event.FlowID) bool) ([]string, error) {
+	return scratch.Left(e.Boxes, alive)
+}
+
+func (e *Engine) Sweep(_ context.Context, alive func(event.FlowID) bool) ([]string, error) {
+	return scratch.Sweep(e.Boxes, alive)
+}
+
+// hold puts empty folders where nothing may be made and returns what the box
+// consists of now. The folders are shared by all boxes: removing one opens the
+// way in every box that has it.
+func (b *box) hold() ([]item, error) {
+	e := b.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	items, err := layout(b.spec.Place, slices.Collect(maps.Keys(e.held)))
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range items {
+		if e.held[i.path] > 0 && !slices.Contains(b.holds, i.path) {
+			e.held[i.path]++
+			b.holds = append(b.holds, i.path)
+		}
+	}
+	for _, path := range missing(items) {
+		if err := b.put(path); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
+}
+
+// put makes one folder, after a note about it that outlives this process.
+func (b *box) put(path string) error {
+	if err := b.dir.Note(path); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o755); err != nil {
+		return fmt.Errorf("keep %s from being made: %w", path, err)
+	}
+	if b.engine.held == nil {
+		b.engine.held = map[string]int{}
+	}
+	if !slices.Contains(b.holds, path) { // else somebody has removed it
+		b.engine.held[path]++
+		b.holds = append(b.holds, path)
+	}
+	return nil
+}
+
+// release removes the folders that no other box needs, if they are still empty.
+func (b *box) release() {
+	e := b.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, path := range b.holds {
+		if e.held[path]--; e.held[path] == 0 {
+			delete(e.held, path)
+			_ = os.Remove(path)
+		}
+	}
+	b.holds = nil
+}
