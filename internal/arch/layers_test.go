@@ -38,7 +38,7 @@ var layers = []struct {
 	{"eventlog/blobdir", "event eventlog"},
 	{"eventlog/*", "event eventlog eventlog/internal/* eventlog/blobdir"},
 	{"backend/wire backend/price", "event backend"},
-	{"backend/openai/sdk", "event backend backend/wire"},
+	{"backend/openai/sdk", "backend backend/wire"},
 	{"backend/openai backend/chat", "event backend backend/wire backend/price backend/openai/sdk"},
 	{"backend/*", "event backend backend/wire backend/price"},
 	{"backend/anthropic/anthropictest", "event backend backend/backendtest"},

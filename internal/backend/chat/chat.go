@@ -18,6 +18,7 @@ import (
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/openai/sdk"
+	"conclave/internal/backend/price"
 	"conclave/internal/backend/wire"
 	"conclave/internal/event"
 
@@ -31,7 +32,7 @@ type model struct {
 	preset Preset
 	peer   sdk.Peer
 	api    openai.ChatCompletionService
-	rates  sdk.Rates
+	rates  price.Rates
 }
 
 var _ backend.Estimator = (*model)(nil)
@@ -49,7 +50,7 @@ func New(m backend.Model, key string, pools *wire.Pools) backend.Backend {
 		preset: p,
 		peer:   sdk.Peer{Provider: m.Provider, Key: m.Key},
 		api:    openai.NewChatCompletionService(options(m, p, key, pools.Client(m.Provider, p.BaseURL, key, m.Clocks))...),
-		rates:  sdk.Of(m),
+		rates:  price.Of(m),
 	}
 }
 
@@ -72,9 +73,7 @@ func options(m backend.Model, p Preset, key string, client *http.Client) []optio
 	return out
 }
 
-func (m *model) Traits() backend.Traits {
-	return m.rates.Traits()
-}
+func (m *model) Traits() backend.Traits { return m.rates.Traits() }
 
 // Estimate bounds what a call may take.
 func (m *model) Estimate(in backend.Input) event.Amount { return m.rates.Estimate(in) }

@@ -27,7 +27,7 @@ func TestRequest(t *testing.T) {
 	in.Tools = []backend.ToolSpec{{Name: "look", Description: "Look.", Schema: []byte(`{"type":"object","properties":{"at":{"type":"string"}}}`)}, {Name: "rest"}}
 	in.MaxOutput = 77
 	_, got := ask(t, backend.Model{
-		Provider: "chatcompletion", BaseURL: "http://127.0.0.1:9/v1", Name: "m", MaxOutput: 5, Temperature: ptr(0.5), TopP: ptr(0.25), Verbosity: "low", Serial: true, Org: "org-1",
+		Provider: "chatcompletion", BaseURL: "http://127.0.0.1:9/v1", Name: "m", MaxOutput: 500, Temperature: ptr(0.5), TopP: ptr(0.25), Verbosity: "low", Serial: true, Org: "org-1",
 		Extra: map[string]json.RawMessage{"chat_template_kwargs": []byte(`{"enable_thinking":false}`), "stream_options": []byte(`{"x":1}`), "logit_bias": []byte(`{"50256":-100}`)},
 	}, "k", in)
 	want := decoded(t, `{"model":"m","stream":true,"stream_options":{"include_usage":true,"x":1},"max_tokens":77,"temperature":0.5,"top_p":0.25,"verbosity":"low",
@@ -300,6 +300,28 @@ func TestUsageUnsaid(t *testing.T) {
 	r, err = play(t, backend.Model{Provider: "vllm", Name: "m", Price: &backend.Price{Output: 10}}, said, stop("stop"), done)
 	if u := r.Usage; err != nil || u.Cost < 125*10 {
 		t.Errorf("priced: %+v, %v", u, err)
+	}
+}
+
+// TestPriced: a model of one's own costs nothing, and that is known.
+func TestPriced(t *testing.T) {
+	for _, tt := range []struct {
+		model backend.Model
+		known bool
+	}{
+		{backend.Model{Provider: "ollama", Name: "m"}, true},
+		{backend.Model{Provider: "groq", Name: "unheard-of"}, false},
+		{backend.Model{Provider: "groq", Name: "unheard-of", Price: &backend.Price{Input: 1}}, true},
+	} {
+		b := serve(t, tt.model, http.NotFoundHandler())
+		if got := b.Traits(); got.Price != tt.known || got.Model != tt.model.Name {
+			t.Errorf("%s: %+v", tt.model.Provider, got)
+		}
+		in := hello()
+		in.MaxOutput = 100
+		if a := b.(backend.Estimator).Estimate(in); a.Tokens < 104 {
+			t.Errorf("%s: %+v", tt.model.Provider, a)
+		}
 	}
 }
 

@@ -154,8 +154,7 @@ func (r *reply) spent(s saying) event.Usage {
 		for _, c := range s.calls {
 			back += len(c.name) + len(c.input)
 		}
-		u := sdk.Guess(r.sent, back)
-		r.usage = &u
+		return r.model.rates.Guess(r.sent, back)
 	}
 	u := *r.usage
 	if u.Cost == 0 {

@@ -16,7 +16,8 @@ import (
 // params are the request as every provider takes it.
 func (m *model) params(in backend.Input) openai.ChatCompletionNewParams {
 	p := openai.ChatCompletionNewParams{Model: m.Name, Messages: m.messages(in)}
-	if n := int64(cmp.Or(in.MaxOutput, m.MaxOutput)); n > 0 {
+	if in.MaxOutput > 0 || m.MaxOutput > 0 {
+		n := int64(m.rates.Output(in)) // as it was estimated
 		if m.preset.quirks.limit == maxCompletion {
 			p.MaxCompletionTokens = param.NewOpt(n)
 		} else {

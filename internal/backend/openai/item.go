@@ -73,6 +73,13 @@ func (i item) step() (event.Step, bool) {
 	return s, true
 }
 
+// searched reports whether an item is a search of the web or of X. Looking at a
+// page that was found is none.
+func (i item) searched() bool {
+	return i.Type == "web_search_call" && i.Action.Query+strings.Join(i.Action.Queries, "") != "" ||
+		strings.HasPrefix(i.Type, "x_search") || i.Type == "custom_tool_call" && strings.HasPrefix(i.Name, "x_")
+}
+
 // lasting reports whether an item means anything when it is sent back. Reasoning
 // that is kept on neither side is but a name nobody knows, and is refused.
 func (i item) lasting() bool {

@@ -16,6 +16,7 @@ import (
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/openai/sdk"
+	"conclave/internal/backend/price"
 	"conclave/internal/backend/wire"
 	"conclave/internal/event"
 
@@ -35,7 +36,7 @@ type model struct {
 	backend.Model
 	peer  sdk.Peer
 	api   responses.ResponseService
-	rates sdk.Rates
+	rates price.Rates
 	// terse: the account may not see summaries of reasoning, as a refused request
 	// has taught.
 	terse atomic.Bool
@@ -55,7 +56,7 @@ func New(m backend.Model, key string, pools *wire.Pools) backend.Backend {
 		Model: m,
 		peer:  sdk.Peer{Provider: m.Provider, Key: m.Key},
 		api:   responses.NewResponseService(sdk.Options(pools.Client(m.Provider, base, key, m.Clocks), base, key, m.Org)...),
-		rates: sdk.Of(m),
+		rates: price.Of(m),
 	}
 }
 

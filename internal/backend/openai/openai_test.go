@@ -88,7 +88,7 @@ func TestRequestTools(t *testing.T) {
 	in := hello()
 	in.MaxOutput = 77
 	in.Tools = []backend.ToolSpec{{Name: "look", Description: "Look.", Schema: []byte(`{"type":"object","properties":{"at":{"type":"string"}}}`)}, {Name: "rest"}}
-	got := sent(t, backend.Model{Provider: "openai", Name: "gpt-4o", MaxOutput: 5, Serial: true}, in)
+	got := sent(t, backend.Model{Provider: "openai", Name: "gpt-4o", MaxOutput: 500, Serial: true}, in)
 	want := decoded(t, `[
 		{"type":"function","name":"look","description":"Look.","strict":false,"parameters":{"type":"object","properties":{"at":{"type":"string"}}}},
 		{"type":"function","name":"rest","description":"","strict":false,"parameters":{"type":"object","properties":{}}}]`)
@@ -236,10 +236,17 @@ func TestUsage(t *testing.T) {
 	if err != nil || r.Usage != want {
 		t.Errorf("%+v, %v, want %+v", r.Usage, err, want)
 	}
-	// Nobody says, so it is estimated: 15 bytes sent, 8 back.
+	// Nobody says, so it is estimated: 8 bytes came back.
 	r, err = play(t, backend.Model{Provider: "openai", Name: "gpt-5", Price: price},
 		`{"type":"response.output_text.delta","delta":"12345678"}`, `{"type":"response.completed","response":{}}`)
-	if want := (event.Usage{Input: 4, Output: 2, Cost: 4*2 + 2*10}); err != nil || r.Usage != want {
+	if u := r.Usage; err != nil || u.Input < 4 || u.Output != 2 || u.Cost != event.Money(u.Input*2+20) {
+		t.Errorf("%+v, %v", u, err)
+	}
+	// A search has a fee.
+	r, err = play(t, backend.Model{Provider: "openai", Name: "gpt-5", Price: price},
+		`{"type":"response.output_item.done","item":{"type":"web_search_call","id":"1","action":{"query":"go"}}}`,
+		`{"type":"response.output_item.done","item":{"type":"web_search_call","id":"2","action":{"url":"https://go.dev"}}}`, completed)
+	if want.Cost += 10_000; err != nil || r.Usage != want {
 		t.Errorf("%+v, %v, want %+v", r.Usage, err, want)
 	}
 }
@@ -288,6 +295,24 @@ func TestStream(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestPriced: a model in the table can take part in a run with a ceiling on
+// money, and what is reserved is no less than the longest reply costs.
+func TestPriced(t *testing.T) {
+	b := openai.New(backend.Model{Provider: "openai", Name: "gpt-5", Price: &backend.Price{Input: 1, Output: 10}, Window: 1000}, "k", &wire.Pools{})
+	want := backend.Traits{Model: "gpt-5", Price: true, Window: 1000}
+	if got := b.Traits(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	in := hello()
+	in.MaxOutput = 100
+	if a := b.(backend.Estimator).Estimate(in); a.Tokens < 104 || a.Cost < 1004 {
+		t.Errorf("%+v", a)
+	}
+	if b := openai.New(backend.Model{Provider: "openai", Name: "unheard-of"}, "k", &wire.Pools{}); b.Traits().Price {
+		t.Error("a model nobody knows has a price")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/openai/sdk"
+	"conclave/internal/backend/price"
 	"conclave/internal/event"
 )
 
@@ -53,6 +54,8 @@ type reply struct {
 	called  map[string]bool   // ids of the calls that were yielded
 	refused bool
 	back    int // bytes that came back
+
+	searches int // the provider made, each for a fee
 }
 
 // say yields a delta, unless it is empty.
@@ -110,6 +113,9 @@ func (r *reply) item(raw json.RawMessage) error {
 	if s, ok := i.step(); ok {
 		r.say(backend.Delta{Did: &s})
 	}
+	if i.searched() {
+		r.searches++
+	}
 	if i.Type != "function_call" {
 		return nil
 	}
@@ -145,16 +151,26 @@ func (r *reply) finish(e occurrence) error {
 		}
 		done.Native = native
 	}
-	done.Usage = sdk.Guess(r.sent, r.back)
-	if u := e.Response.Usage; u != nil {
-		done.Usage = event.Usage{
-			Input: u.Input, Cached: min(u.Input, u.Details.Cached),
-			Output: u.Output, Reasoning: min(u.Output, u.Inner.Reasoning),
-		}
-	}
-	done.Usage.Cost = r.model.rates.Cost(done.Usage, 0)
+	done.Usage = r.spent(e.Response.Usage)
 	r.say(backend.Delta{Done: &done})
 	return nil
+}
+
+// spent is the usage with its cost. Of a server that does not say it is
+// estimated from what went to and fro.
+func (r *reply) spent(said *usage) event.Usage {
+	u := r.model.rates.Guess(r.sent, r.back)
+	if said != nil {
+		u = event.Usage{
+			Input: said.Input, Cached: min(said.Input, said.Details.Cached),
+			Output: said.Output, Reasoning: min(said.Output, said.Inner.Reasoning),
+		}
+		u.Cost = r.model.rates.Cost(u, 0)
+	}
+	if r.model.rates.Known {
+		u.Cost += event.Money(r.searches) * price.SearchFee
+	}
+	return u
 }
 
 // stop is why the reply ended, in the seam's words.

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -33,8 +32,8 @@ func (m *model) params(in backend.Input) responses.ResponseNewParams {
 		p.Instructions = param.NewOpt(in.System)
 	}
 	p.Input.OfInputItemList = items
-	if n := int64(cmp.Or(in.MaxOutput, m.MaxOutput)); n > 0 {
-		p.MaxOutputTokens = param.NewOpt(n)
+	if in.MaxOutput > 0 || m.MaxOutput > 0 {
+		p.MaxOutputTokens = param.NewOpt(int64(m.rates.Output(in))) // as it was estimated
 	}
 	if m.Temperature != nil {
 		p.Temperature = param.NewOpt(*m.Temperature)
