@@ -201,3 +201,6 @@ func (h *hand) place() policy.Place {
 	}
 	return p
 }
+
+// Gear is what the agent is equipped with.
+func (k *Kit) Gear() gear.Gear { return k.gear }
