@@ -44,6 +44,7 @@ var layers = []struct {
 	{"backend/anthropic/anthropictest", "event backend backend/backendtest"},
 	{"backend/openai/openaitest", "event backend backend/backendtest"},
 	{"backend/chat/chattest", "backend/backendtest backend/openai/openaitest"},
+	{"backend/gemini/geminitest", "backend backend/backendtest"},
 	{"backend/script/demo", "backend/script"},
 	{"tool/typed", "policy tool"},
 	{"tool/tooltest", "tool"},
