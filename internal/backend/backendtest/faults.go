@@ -93,6 +93,7 @@ type rig struct {
 	tb       testing.TB
 	wire     Wire
 	patience time.Duration
+	thin     int // if set, only every so manyth place in a body is tried
 
 	whole answer // what the healthy provider sends
 	want  gist   // and what the engine makes of it
@@ -126,7 +127,7 @@ func newRig(tb testing.TB, w Wire) *rig {
 // another is a rig with a server, an engine and clocks of its own, so that what
 // a provider asked for in one case does not hold up the next.
 func (r *rig) another(c backend.Clocks) *rig {
-	o := &rig{checker: r.checker, tb: r.tb, wire: r.wire, patience: r.patience, whole: r.whole, want: r.want, tail: r.tail}
+	o := &rig{checker: r.checker, tb: r.tb, wire: r.wire, patience: r.patience, thin: r.thin, whole: r.whole, want: r.want, tail: r.tail}
 	o.connect(c)
 	return o
 }
@@ -331,7 +332,7 @@ func usable(k *checker, what string, reply backend.Reply) {
 // of each event. It stops when it has found enough: the rest would say the same.
 func (r *rig) at(most int, play func(p int)) {
 	const enough = 3
-	for _, p := range r.positions(most) {
+	for _, p := range r.positions(most / max(1, r.thin)) {
 		if play(p); len(r.found) >= enough {
 			return
 		}
@@ -340,7 +341,7 @@ func (r *rig) at(most int, play func(p int)) {
 
 func (r *rig) positions(most int) []int {
 	n := len(r.whole.body)
-	stride := max(1, n/most)
+	stride := max(1, n/max(1, most))
 	out := []int{0, 1, n - 2, n - 1}
 	for p := 0; p < n; p += stride {
 		out = append(out, p)

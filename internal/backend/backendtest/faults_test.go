@@ -43,6 +43,7 @@ func wireProblems(t *testing.T, c wireFault, f fault) (found []string) {
 	t.Run(c.name, func(t *testing.T) {
 		r := newRig(t, toyWire(f))
 		r.patience = 500 * time.Millisecond // for those who wait for ever
+		r.thin = 8                          // a fault here shows everywhere
 		c.play(r)
 		found = r.found
 	})
