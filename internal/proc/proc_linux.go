@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -99,6 +100,9 @@ func processes() []entry {
 
 // marked reports whether a process was started with a mark.
 func marked(pid int, mark string) bool {
+	if mark == "" {
+		return false
+	}
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	if err != nil {
 		return false
@@ -145,6 +149,29 @@ func (p *Process) members(itself bool) []entry {
 		return all
 	}
 	return slices.DeleteFunc(all, func(e entry) bool { return e.pid == pid })
+}
+
+// EndDescendants kills everyone who descends from this process and waits for
+// them all. It is for a process that only keeps others and that orphans among
+// them are handed to (a subreaper): who lost its parent is found as a child.
+func EndDescendants() {
+	me := os.Getpid()
+	for {
+		var k kin
+		// Without a mark nobody is marked; descendants are found from the children.
+		who := k.members(func(e entry) bool { return e.parent == me })
+		signalAll(who, syscall.SIGKILL)
+		for {
+			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+			if err == unix.ECHILD {
+				return
+			}
+			if err != unix.EINTR && pid <= 0 {
+				break
+			}
+		}
+		time.Sleep(interval)
+	}
 }
 
 // signalAll sends a signal to each process that is still who it was, and counts.

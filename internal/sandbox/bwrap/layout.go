@@ -13,17 +13,8 @@ import (
 	"strings"
 
 	"conclave/internal/policy"
+	"conclave/internal/sandbox/internal/system"
 )
-
-// system are the parts of the machine that every box can read, as far as they
-// exist: programs and what they need, and no settings that may hold secrets.
-var system = []string{
-	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store",
-	"/etc/alternatives", "/etc/ca-certificates", "/etc/ca-certificates.conf", "/etc/fonts", "/etc/gai.conf", "/etc/group", "/etc/host.conf",
-	"/etc/hosts", "/etc/java", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/mime.types",
-	"/etc/nsswitch.conf", "/etc/os-release", "/etc/passwd", "/etc/perl", "/etc/pki", "/etc/protocols", "/etc/python3", "/etc/resolv.conf",
-	"/etc/services", "/etc/ssl", "/etc/timezone",
-}
 
 // kernel are parts of /proc that are the machine's and not a process's.
 var kernel = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/scsi", "/proc/mtrr", "/proc/driver", "/proc/fs"}
@@ -234,7 +225,7 @@ func arguments(items []item, empty string) []string {
 // machine are the options of bwrap for what every box has.
 func machine() []string {
 	var out []string
-	for _, path := range system {
+	for _, path := range system.Paths {
 		info, err := os.Lstat(path)
 		if err != nil {
 			continue
