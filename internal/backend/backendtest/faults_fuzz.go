@@ -18,6 +18,9 @@ import (
 //	func FuzzStream(f *testing.F) {
 //		backendtest.FuzzStream(f, wire, "message_stop")
 //	}
+//
+// Fuzz with -fuzzminimizetime 1x: what a connection covers differs from time to
+// time, so that the search for the smallest input of a kind does not end.
 func FuzzStream(f *testing.F, w Wire, ends ...string) {
 	r := newRig(f, w)
 	body, events := r.whole.body, r.whole.events()
