@@ -102,7 +102,7 @@ func agentID() value[event.AgentID] {
 func backendType() value[string] {
 	v := name()
 	v.words = supported()
-	for _, p := range Providers() {
+	for _, p := range providers() {
 		v.words = append(v.words, p.also...)
 	}
 	v.what = "the name of a backend such as claude, openai or gemini"

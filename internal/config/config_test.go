@@ -207,15 +207,17 @@ func TestLoadUnreadable(t *testing.T) {
 }
 
 func TestProblem(t *testing.T) {
-	_, err := config.Parse("team.yaml", []byte("agents:\n  - {id: a, backend: {type: demo, persona: nobody}}\nui: {}\n"))
+	_, err := config.Parse("team.yaml", []byte("agents:\n  - {id: a, backend: {type: demo, persona: nobody}}\nmemory: {}\n"))
 	e, ok := errors.AsType[*config.Error](err)
 	if !ok {
 		t.Fatalf("got %v", err)
 	}
 	want := []config.Problem{
 		{File: "team.yaml", Line: 2, Column: 44, Key: "agents[0].backend.persona", Text: "nobody",
+			Excerpt: "  - {id: a, backend: {type: demo, persona: nobody}}",
 			Message: `persona must be pragmatist, theorist or sceptic, not "nobody"`},
-		{File: "team.yaml", Line: 3, Column: 1, Key: "ui", Message: `"ui" is not supported yet and has no effect`, Warning: true},
+		{File: "team.yaml", Line: 3, Column: 1, Key: "memory", Excerpt: "memory: …",
+			Message: `"memory" is not supported yet and has no effect`, Warning: true},
 	}
 	if d := cmp.Diff(want, e.Problems); d != "" {
 		t.Error(d)

@@ -34,7 +34,7 @@ func (r *reader) expand(e entry, s string, refer bool) (string, bool) {
 		if !set {
 			r.fault(e, r.locate(e, "${"+name+"}"), fmt.Sprintf("the environment variable %s is not set", name), "")
 			ok = false
-		} else if !refer && secret(name) {
+		} else if !refer && secretVariable(name) {
 			r.fault(e, r.locate(e, "${"+name+"}"), fmt.Sprintf("%s looks like a secret, and %s is written to the log", name, e.key),
 				"only api_key and the env, headers, args and url of MCP servers may refer to it")
 			ok = false
@@ -48,6 +48,12 @@ func (r *reader) expand(e entry, s string, refer bool) (string, bool) {
 func clipName(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	return s
+}
+
+// secretVariable reports whether a variable's name says that it is a secret.
+func secretVariable(name string) bool {
+	name = strings.ToUpper(name)
+	return secret(name) || name == "KEY" || strings.HasSuffix(name, "_KEY") || strings.HasSuffix(name, "_PAT")
 }
 
 func variable(s string) bool {

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"sync"
+
 	"conclave/internal/event"
 	"conclave/internal/gear"
 	"conclave/internal/policy"
@@ -72,7 +74,7 @@ func permissions() []row[draft] {
 }
 
 // commands is whether and how an agent runs commands.
-func commands() []row[draft] {
+var commands = sync.OnceValue(func() []row[draft] {
 	return append([]row[draft]{
 		shellRow(),
 		optional("enable_mcp_command_line", truth(), func(a *draft) **bool { return &a.command },
@@ -96,4 +98,4 @@ func commands() []row[draft] {
 		ignored[draft]("command_line_srt_read_mode", same("confined", "strict"),
 			"Commands read nothing but the system and what the agent is given; both words mean that.").byDefault("confined"),
 	}, later[draft]("command_line_docker_enable_sudo command_line_docker_packages command_line_srt_network_allowed_domains command_line_srt_allow_unix_sockets command_line_*")...)
-}
+})

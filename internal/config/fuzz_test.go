@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -15,6 +16,16 @@ func FuzzParse(f *testing.F) {
 	for _, tt := range refusals {
 		f.Add(tt.src)
 	}
+	for _, tt := range backendRefusals {
+		f.Add("agents:\n  - id: a\n    backend:\n      " + strings.ReplaceAll(tt.src, "\n", "\n      ") + "\n")
+	}
+	for _, trials := range ofBackends {
+		for _, tt := range trials {
+			f.Add(inBackend(tt.yaml))
+		}
+	}
+	f.Setenv("MY_KEY", canary)
+	f.Setenv("SOME_TOKEN", canary)
 	f.Fuzz(func(t *testing.T, src string) {
 		file, err := config.Parse("team.yaml", []byte(src))
 		if err != nil {
@@ -28,6 +39,9 @@ func FuzzParse(f *testing.F) {
 		inOrder(t, src, file.Warnings)
 		if len(file.Agents) == 0 {
 			t.Error("no agents")
+		}
+		if p, err := json.Marshal(file); err != nil || strings.Contains(string(p), canary) && !strings.Contains(src, canary) {
+			t.Errorf("a secret is in the values: %s, %v", p, err)
 		}
 		if _, err := file.Settings.Rules(file.Mode()); err != nil {
 			t.Error(err)

@@ -114,12 +114,27 @@ var settings = map[string][]struct {
 }
 
 // others are the keys that change no rule; tests beside this one are about them.
-var others = []string{
-	"agents[].id", "agents[].system_message", "agents[].backend.type", "agents[].backend.model", "agents[].backend.script",
-	"agents[].backend.persona", "agents[].backend.pace",
-	"agent.id", "agent.system_message", "agent.backend.type", "agent.backend.model", "agent.backend.script",
-	"agent.backend.persona", "agent.backend.pace",
-	"orchestrator.context_paths[].path", "orchestrator.context_paths[].permission", "orchestrator.context_paths[].protected_paths",
+// What agents[] has agent has, too.
+func others() []string {
+	backend := []string{"script", "persona", "pace"}
+	for key := range ofBackends {
+		if key != "shell" { // the keys in it are listed
+			backend = append(backend, key)
+		}
+	}
+	var out []string
+	for _, agent := range []string{"agents[].", "agent."} {
+		out = append(out, agent+"id", agent+"system_message")
+		for _, key := range backend {
+			out = append(out, agent+"backend."+key)
+		}
+	}
+	return append(out,
+		"orchestrator.context_paths[].path", "orchestrator.context_paths[].permission", "orchestrator.context_paths[].protected_paths",
+		"orchestrator.snapshot_storage", "orchestrator.agent_temporary_workspace", "orchestrator.coordination.task_planning_filesystem_mode",
+		"orchestrator.coordination.enable_agent_task_planning", "orchestrator.coordination.max_tasks_per_plan",
+		"orchestrator.coordination.enable_memory_filesystem_mode", "orchestrator.coordination.use_skills", "orchestrator.coordination.skills_directory",
+		"prompt", "ui.display_type", "ui.theme", "ui.logging_enabled")
 }
 
 func TestEverySetting(t *testing.T) {
@@ -171,6 +186,7 @@ func nest(path, value string) string {
 // The table is complete: each key says what it is, and is tried above.
 func TestTable(t *testing.T) {
 	var seen []string
+	others := others()
 	var walk func(string, []config.Key)
 	walk = func(path string, keys []config.Key) {
 		names := map[string]bool{}

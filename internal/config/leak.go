@@ -2,6 +2,7 @@ package config
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -11,13 +12,24 @@ import (
 // shape; what hides them hides too much rather than too little.
 
 // keyShape is what the keys of well-known services look like.
-var keyShape = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:sk-[\w-]{6,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{12,}|xox[abeprs]-[\w-]{8,}|` +
-		`AKIA[0-9A-Z]{12,}|AIza[\w-]{20,}|gsk_\w{16,}|xai-\w{16,}|hf_\w{16,}|nvapi-[\w-]{16,}|eyJ[\w-]{8,}\.[\w-]{8,})`)
-})
+var keyShape = sync.OnceValue(func() *regexp.Regexp { return shapes(6) })
 
-// masked is a text without what looks like a key.
+// keyForSure is the same, of a length that no other word has.
+var keyForSure = sync.OnceValue(func() *regexp.Regexp { return shapes(16) })
+
+func shapes(least int) *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:sk-[\w-]{` + strconv.Itoa(least) + `,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{12,}|xox[abeprs]-[\w-]{8,}|` +
+		`AKIA[0-9A-Z]{12,}|AIza[\w-]{20,}|gsk_\w{16,}|xai-\w{16,}|hf_\w{16,}|nvapi-[\w-]{16,}|eyJ[\w-]{8,}\.[\w-]{8,})`)
+}
+
+// login is the name and password in an address.
+var login = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/\s@"']+@`) })
+
+// masked is a text without what looks like a key or a password.
 func masked(s string) string {
+	if strings.Contains(s, "://") {
+		s = login().ReplaceAllString(s, "://…@")
+	}
 	if !strings.ContainsAny(s, "-_.AI") { // none of the shapes
 		return s
 	}
@@ -27,10 +39,19 @@ func masked(s string) string {
 // writtenOut reports whether a value of that name is a secret, and not a
 // reference to one.
 func writtenOut(name, value string) bool {
-	if keyShape().MatchString(value) {
+	if looksSecret(value) {
 		return true
 	}
 	return secret(name) && strings.TrimSpace(value) != "" && !strings.Contains(value, "${")
+}
+
+// looksSecret reports whether a text holds a key or a password, whatever its
+// name.
+func looksSecret(s string) bool {
+	if strings.Contains(s, "://") && login().MatchString(references().ReplaceAllString(s, "")) {
+		return true
+	}
+	return len(s) > 12 && strings.ContainsAny(s, "-_.AI") && keyForSure().MatchString(s)
 }
 
 // refuseSecret reports a secret in a value that is written to the log.
@@ -39,6 +60,9 @@ func (r *reader) refuseSecret(e entry, name, value string) bool {
 		return false
 	}
 	at := e.keyAt
+	if at == (position{}) {
+		at = e.valueAt()
+	}
 	e.node = nil // is not to be shown
 	r.fault(e, at, "this looks like a secret, and "+e.key+" is written to the log", "put it into the environment and write ${NAME_OF_THE_VARIABLE}")
 	return true

@@ -31,6 +31,8 @@ func (r *reader) entries(e entry) ([]entry, bool) {
 			merged = append(merged, v.Value)
 		case !ok:
 			r.fault(e, at, "a key must be text", "")
+		case looksSecret(name):
+			r.secretKey(e, at)
 		case again:
 			r.fault(e, at, fmt.Sprintf("%s is given twice; the first is at line %d", quoted(clip(name)), first.line), "")
 		default:
@@ -42,6 +44,12 @@ func (r *reader) entries(e entry) ([]entry, bool) {
 		out = r.merge(out, e, n, seen, nil)
 	}
 	return out, true
+}
+
+// secretKey reports a key that looks like a secret, without showing it.
+func (r *reader) secretKey(e entry, at position) {
+	e.node = nil
+	r.fault(e, at, "this key of a mapping looks like a secret", "")
 }
 
 // child is an entry as it is written; its value may be an alias.
@@ -85,6 +93,10 @@ func (r *reader) merge(out []entry, e entry, n ast.Node, seen map[string]positio
 			continue
 		}
 		name, ok := keyName(v.Key)
+		if ok && looksSecret(name) {
+			r.secretKey(e, tokenAt(v.Key.GetToken()))
+			continue
+		}
 		if _, have := seen[name]; ok && !have {
 			seen[name] = tokenAt(v.Key.GetToken())
 			out = append(out, child(e, name, v))

@@ -33,7 +33,7 @@ var servers = sync.OnceValue(func() []row[server] {
 			func(s *server) *string { return &s.transport },
 			"Whether the server is a program (stdio) or is reached by HTTP.").byDefault("stdio with a command, else streamable-http").then(noSSE),
 		custom("command", Text, "text or a list", readCommand, "The program, and its arguments if it is a list.").also(List),
-		values("args", reference(), func(s *server) *[]string { return &s.args }, "The program's arguments.").orNull("").then(plainArguments),
+		values("args", reference(), func(s *server) *[]string { return &s.args }, "The program's arguments.").orNull(""),
 		names("env", reference(), func(s *server) *map[string]string { return &s.Env },
 			"Variables the program is given. Write secrets as ${NAME}.").orNull("").then(noSecrets(func(s *server) map[string]string { return s.Env })),
 		plain("cwd", path(), func(s *server) *string { return &s.Dir },
@@ -97,7 +97,7 @@ func elements(r *reader, e entry) ([]entry, bool) {
 // complete makes sure that a server is either a program or an address.
 func complete(r *reader, e entry, s *server) {
 	if s.Name == "" {
-		r.fault(entry{file: e.file, path: join(e.path, "name")}, e.valueAt(), "name is missing", "a server needs one: its tools are called mcp__name__tool")
+		r.missing(e, "name", "a server needs one: its tools are called mcp__name__tool")
 	} else if !serverName().MatchString(s.Name) {
 		r.fault(entry{file: e.file, path: e.path}, e.keyAt, fmt.Sprintf("the name of a server must be %s, not %s", nameOfServer().what, quoted(clip(s.Name))), "")
 	}
@@ -150,7 +150,7 @@ func readCommand(r *reader, e entry, s *server) {
 	if _, several := e.node.(*ast.SequenceNode); several {
 		items, _ := r.items(e)
 		for _, c := range items {
-			if x, ok := scan(r, c, reference()); ok && !r.refuseSecret(c, "", x) {
+			if x, ok := scan(r, c, reference()); ok {
 				s.command = append(s.command, x)
 			}
 		}
@@ -159,7 +159,7 @@ func readCommand(r *reader, e entry, s *server) {
 	v := name()
 	v.refer = true
 	x, ok := scan(r, e, v)
-	if !ok || r.refuseSecret(e, "", x) {
+	if !ok {
 		return
 	}
 	if strings.ContainsAny(x, `"'\`) {
@@ -167,20 +167,6 @@ func readCommand(r *reader, e entry, s *server) {
 		return
 	}
 	s.command = strings.Fields(x)
-}
-
-func plainArguments(r *reader, e entry, s *server) {
-	list, ok := e.node.(*ast.SequenceNode)
-	if !ok {
-		return
-	}
-	for i, a := range s.args {
-		c := e
-		if i < len(list.Values) {
-			c.keyAt = tokenAt(list.Values[i].GetToken())
-		}
-		r.refuseSecret(c, "", a)
-	}
 }
 
 func serverDir(r *reader, e entry, s *server) {
@@ -203,10 +189,9 @@ func referredAddress() value[string] {
 		if strings.HasPrefix(s.text, "${") {
 			return s.text, "", true // all of it is looked up when it is used
 		}
-		_, hint, ok := parse(scalar{text: references().ReplaceAllString(s.text, "x"), bare: s.bare})
-		if ok && keyShape().MatchString(s.text) {
-			return "", "write the secret as ${NAME}: the address is written to the log", false
-		}
+		plain := references().ReplaceAllString(s.text, "x")
+		plain = strings.NewReplacer("://x@", "://", "://x:x@", "://").Replace(plain)
+		_, hint, ok := parse(scalar{text: plain, bare: s.bare})
 		return s.text, hint, ok
 	}
 	return v

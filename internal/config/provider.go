@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"conclave/internal/backend"
 )
@@ -30,7 +31,9 @@ type Provider struct {
 }
 
 // Providers lists the types of models, the best known first.
-func Providers() []Provider {
+func Providers() []Provider { return slices.Clone(providers()) }
+
+var providers = sync.OnceValue(func() []Provider {
 	return []Provider{
 		{Type: "claude", also: []string{"anthropic"}, Keys: []string{"ANTHROPIC_API_KEY"}, Model: "claude-opus-4-6", host: "api.anthropic.com", web: true, code: codeExecution},
 		{Type: "openai", Keys: []string{"OPENAI_API_KEY"}, Model: "gpt-5.4", host: "api.openai.com", web: true, code: codeInterpreter},
@@ -57,7 +60,7 @@ func Providers() []Provider {
 		{Type: "sglang", Local: true},
 		{Type: "inference", Local: true},
 	}
-}
+})
 
 // The keys that have a provider run code of the model's.
 const (
@@ -69,25 +72,26 @@ const (
 var scripted = []string{"demo", "script"}
 
 // models are the types that ask a model.
-func models() []string {
+var models = sync.OnceValue(func() []string {
 	var out []string
-	for _, p := range Providers() {
+	for _, p := range providers() {
 		out = append(out, p.Type)
 	}
 	return out
-}
+})
 
 // chats are the types that speak the chat protocol and take what it has.
-func chats() []string {
-	return slices.DeleteFunc(models(), func(t string) bool { return slices.Contains([]string{"claude", "openai", "gemini", "grok"}, t) })
-}
+var chats = sync.OnceValue(func() []string {
+	own := []string{"claude", "openai", "gemini", "grok"}
+	return slices.DeleteFunc(slices.Clone(models()), func(t string) bool { return slices.Contains(own, t) })
+})
 
 // supported are all types an agent can have.
 func supported() []string { return append(slices.Clone(scripted), models()...) }
 
-// provider finds a type by its name or another name for it.
-func provider(name string) (Provider, bool) {
-	all := Providers()
+// FindProvider finds a type by its name, or by another name for it.
+func FindProvider(name string) (Provider, bool) {
+	all := providers()
 	i := slices.IndexFunc(all, func(p Provider) bool { return p.Type == name || slices.Contains(p.also, name) })
 	if i < 0 {
 		return Provider{}, false
@@ -123,7 +127,7 @@ func keyOf(p Provider, base string) backend.Key {
 		return backend.Key{Env: p.Keys, Optional: p.Local}
 	}
 	host := hostOf(base)
-	for _, q := range Providers() {
+	for _, q := range providers() {
 		if q.host != "" && (host == q.host || strings.HasSuffix(host, "."+q.host)) {
 			return backend.Key{Env: q.Keys}
 		}
@@ -144,4 +148,12 @@ func loopback(base string) bool {
 	host := hostOf(base)
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && (ip.IsLoopback() || ip.IsUnspecified())
+}
+
+// NearProviders are types whose names look like one that nobody has.
+func NearProviders(name string) []string {
+	if best := nearest(name, models()); best != "" {
+		return []string{best}
+	}
+	return nil
 }

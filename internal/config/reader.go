@@ -263,6 +263,9 @@ func (r *reader) scalar(e entry, what string, refer bool) (scalar, bool) {
 		r.mustBe(e, what, "")
 		return scalar{}, false
 	}
+	if looksSecret(s.text) && r.refuseSecret(e, "", s.text) {
+		return scalar{}, false
+	}
 	if !strings.Contains(s.text, "${") {
 		return s, true
 	}

@@ -53,10 +53,10 @@ team.yaml:1:1: agents is missing; a run needs at least one agent`},
 		`team.yaml:4:1: "memory" is not supported yet and has no effect
 team.yaml:6:3: "voting_sensitivity" is not supported yet and has no effect
 team.yaml:7:18: "broadcast" is not supported yet and has no effect`},
-	{"not yet, of a family", "agent:\n  id: a\n  main_agent: true\n  backend:\n    type: demo\n    persona: sceptic\n    command_line_docker_image: x\n    cwd: y\n",
+	{"not yet, of a family", "agent:\n  id: a\n  main_agent: true\n  backend:\n    type: demo\n    persona: sceptic\n    image_generation_model: x\n    write_mode: y\n",
 		`team.yaml:3:3: "main_agent" is not supported yet and has no effect
-team.yaml:7:5: "command_line_docker_image" is not supported yet and has no effect
-team.yaml:8:5: "cwd" is not supported yet and has no effect`},
+team.yaml:7:5: "image_generation_model" is not supported yet and has no effect
+team.yaml:8:5: "write_mode" is not supported yet and has no effect; agents write in workspaces of their own, and the presenter alone in context paths`},
 	{"twice", team + "orchestrator: {skip_voting: true, skip_voting: false}\n",
 		`team.yaml:4:35: "skip_voting" is given twice; the first is at line 4`},
 	{"number as key", team + "7: x\n", `team.yaml:4:1: unknown key "7"`},
@@ -90,14 +90,14 @@ team.yaml:8:5: "cwd" is not supported yet and has no effect`},
 
 	// Backends.
 	{"no backend", "agents:\n  - id: a\n", "team.yaml:2:5: backend is missing"},
-	{"null backend", "agents:\n  - id: a\n    backend:\n", "team.yaml:3:5: type is missing; it is demo or script"},
+	{"null backend", "agents:\n  - id: a\n    backend:\n", "team.yaml:3:5: type is missing; it is claude, openai, gemini or another that conclave explain type lists"},
 	{"backend is text", "agents:\n  - id: a\n    backend: openai\n", `team.yaml:3:14: backend must be a mapping, not "openai"`},
-	{"no type", "agents:\n  - id: a\n    backend: {model: gpt-5}\n", "team.yaml:3:14: type is missing; it is demo or script"},
+	{"no type", "agents:\n  - id: a\n    backend: {model: gpt-5}\n", `team.yaml:3:15: type is missing; "gpt-5" is taken to be a model of openai; write type: openai`},
 	{"type of a later version", "agents:\n  - id: a\n    backend:\n      type: claude_code\n",
-		`team.yaml:4:13: the backend "claude_code" is not supported by this version; supported: demo, script`},
+		`team.yaml:4:13: the agent "a" cannot run: the backend "claude_code" is not supported by this version; type: claude asks the same models by their API; shell: true lets the agent run commands`},
 	{"misspelt type", "agents:\n  - id: a\n    backend:\n      type: scrpt\n", `team.yaml:4:13: unknown backend "scrpt"; did you mean "script"?`},
-	{"unheard-of type", "agents:\n  - id: a\n    backend:\n      type: crystalball\n", `team.yaml:4:13: unknown backend "crystalball"; supported: demo, script`},
-	{"type is a number", "agents:\n  - id: a\n    backend:\n      type: 3\n", `team.yaml:4:13: type must be text: demo or script, not 3; write "3"`},
+	{"unheard-of type", "agents:\n  - id: a\n    backend:\n      type: crystalball\n", `team.yaml:4:13: unknown backend "crystalball"; it is claude, openai, gemini or another that conclave explain type lists`},
+	{"type is a number", "agents:\n  - id: a\n    backend:\n      type: 3\n", `team.yaml:4:13: type must be the name of a backend such as claude, openai or gemini, not 3; write "3"`},
 	{"no script", "agents:\n  - id: a\n    backend: {type: script}\n", `team.yaml:3:14: script is missing; a script backend needs it: text on one line`},
 	{"no persona", "agents:\n  - id: a\n    backend: {type: demo}\n",
 		`team.yaml:3:14: persona is missing; a demo backend needs it: pragmatist, theorist or sceptic`},
@@ -201,7 +201,7 @@ team.yaml:7:3: final_answer_strategy has no effect: refinement is off, which set
 	{"alias of nothing", "agents:\n  - *a\n", "team.yaml:2:5: this alias has no anchor before it"},
 	{"alias of what comes later", "agent: *a\nx-a: &a {id: a, backend: {type: demo, persona: sceptic}}\n", "team.yaml:1:8: this alias has no anchor before it"},
 	{"an agent in a circle", "agents:\n  - &a\n    id: a\n    backend: *a\n",
-		"team.yaml:3:5: unknown key \"id\"; it belongs under agents[]\nteam.yaml:3:5: type is missing; it is demo or script\nteam.yaml:4:5: unknown key \"backend\"; it belongs under agents[]"},
+		"team.yaml:3:5: unknown key \"id\"; it belongs under agents[]\nteam.yaml:3:5: type is missing; it is claude, openai, gemini or another that conclave explain type lists\nteam.yaml:4:5: unknown key \"backend\"; it belongs under agents[]"},
 	{"an anchor of itself", "agents:\n  - &a\n  *a\n", "team.yaml:2:5: this stands for itself"},
 	{"a list in a circle", "agents: &a\n  - *a\n", "team.yaml:2:3: an element of agents must be a mapping, not a list"},
 	{"a merge in a circle", "x-a: &a {<<: *a, id: a}\nagent: {<<: *a, backend: {type: demo, persona: sceptic}}\n", "team.yaml:1:9: this mapping merges itself"},
@@ -210,7 +210,7 @@ team.yaml:7:3: final_answer_strategy has no effect: refinement is off, which set
 		`team.yaml:3:9: the agent "a" is listed twice, by way of an alias; give the second an id of its own`},
 	{"one mistake behind two aliases", "x-b: &b {type: dmo}\nagents:\n  - {id: a, backend: *b}\n  - {id: b, backend: *b}\n",
 		`team.yaml:1:16: unknown backend "dmo"; did you mean "demo"?`},
-	{"tags", "agents: !!seq []\nui: !mine x\n", "team.yaml:1:9: YAML tags mean nothing here; remove it\nteam.yaml:2:1: \"ui\" is not supported yet and has no effect"},
+	{"tags", "agents: !!seq []\nmemory: !mine x\n", "team.yaml:1:9: YAML tags mean nothing here; remove it\nteam.yaml:2:1: \"memory\" is not supported yet and has no effect"},
 
 	// Variables.
 	{"no such variable", "agents:\n  - id: a-${NO_SUCH_THING}\n    backend: {type: demo, persona: '${EMPTY}'}\n",
@@ -222,6 +222,6 @@ team.yaml:3:36: persona must be pragmatist, theorist or sceptic, not "${EMPTY}"`
 		`team.yaml:3:26: this is not a variable such as ${HOME}; write $${ for a literal ${`},
 	{"variable out of range", inOrchestrator("max_calls_per_round: ${EMPTY}"),
 		`team.yaml:5:24: max_calls_per_round must be a whole number from 1 up, not "${EMPTY}"`},
-	{"variables of what is not read", team + "prompt: ${NO_SUCH_THING}\nx-mine: ${NO_SUCH_THING}\n",
-		`team.yaml:4:1: "prompt" is not supported yet and has no effect`},
+	{"variables of what is not read", team + "memory: ${NO_SUCH_THING}\nx-mine: ${NO_SUCH_THING}\n",
+		`team.yaml:4:1: "memory" is not supported yet and has no effect`},
 }

@@ -18,7 +18,7 @@ func settle(r *reader, e entry, a *draft) {
 		return
 	}
 	fits(r, e, a)
-	if p, ok := provider(a.Backend); ok {
+	if p, ok := FindProvider(a.Backend); ok {
 		settleModel(r, e, a, p)
 	}
 	a.Gear.Files = a.API.Provider != "" || a.cwd != ""
@@ -70,7 +70,7 @@ func knownBackend(r *reader, e entry, a *draft) bool {
 		a.Backend = a.kind
 		return true
 	}
-	if p, ok := provider(a.kind); ok {
+	if p, ok := FindProvider(a.kind); ok {
 		a.Backend = p.Type
 		return true
 	}
@@ -79,7 +79,7 @@ func knownBackend(r *reader, e entry, a *draft) bool {
 		r.unable = append(r.unable, unable{e, a.kind})
 		return false
 	}
-	hint := didYouMean(a.kind, append(supported(), known...))
+	hint := didYouMean(a.kind, append(backendType().words, known...))
 	if hint == "" {
 		hint = someTypes
 	}

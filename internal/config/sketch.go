@@ -91,7 +91,7 @@ func (w sketcher) agent(a SketchAgent, id string, shell bool) {
 	w.comment("    ", "agents[].backend")
 	w.out.WriteString("    backend:\n")
 	const in, backend = "      ", "agents[].backend."
-	if p, ok := provider(a.Type); ok && len(p.Keys) > 0 {
+	if p, ok := FindProvider(a.Type); ok && len(p.Keys) > 0 {
 		w.lines(in, fmt.Sprintf("Its key is in %s.", strings.Join(p.Keys, " or ")))
 	}
 	w.key(in, backend+"type", a.Type)
