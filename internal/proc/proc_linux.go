@@ -71,10 +71,15 @@ func readEntry(pid int) (entry, bool) {
 		return entry{}, false
 	}
 	f := strings.Fields(string(b[i+1:]))
-	if len(f) < 20 || f[0] == "Z" || f[0] == "X" {
+	if len(f) < 20 {
 		return entry{}, false
 	}
 	num := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
+	// Its first thread may have ended before the others, which still hold what
+	// it has open.
+	if threads := num(17); f[0] == "X" || f[0] == "Z" && threads <= 1 {
+		return entry{}, false
+	}
 	start, err := strconv.ParseUint(f[19], 10, 64)
 	return entry{pid: pid, parent: num(1), group: num(2), session: num(3), start: start}, err == nil
 }
