@@ -226,22 +226,53 @@ func (t *turn) reserve(ctx context.Context) error {
 	if t.in.MaxOutput == 0 {
 		t.in.MaxOutput = defaultOutput // what is reserved is what may be said
 	}
-	f := t.fact("request", event.Requested{Turn: t.turn, Amount: estimate(t.agent.Backend, t.in)})
-	events, err := t.port.Submit(ctx, f)
-	if err != nil {
-		return err
-	}
-	for _, e := range events {
-		if g, ok := e.Body.(event.Granted); ok && g.Request == f.ID {
-			t.granted = f.ID
-			return nil
+	for {
+		f := t.fact("request", event.Requested{Turn: t.turn, Amount: estimate(t.agent.Backend, t.in)})
+		events, err := t.port.Submit(ctx, f)
+		if err != nil {
+			return err
+		}
+		wait := false
+		for _, e := range events {
+			switch b := e.Body.(type) {
+			case event.Granted:
+				if b.Request == f.ID {
+					t.granted = f.ID
+					return nil
+				}
+			case event.Refused:
+				wait = wait || b.Ref == f.ID && b.Code == event.RefusedWait
+			}
+		}
+		if !wait {
+			return errTurnOver
+		}
+		if err := t.awaitBudget(ctx); err != nil {
+			return err
 		}
 	}
-	return errTurnOver
+}
+
+// awaitBudget waits until it is worth asking again: other calls held what this
+// one may cost.
+func (t *turn) awaitBudget(ctx context.Context) error {
+	for {
+		for _, x := range t.port.Notes() {
+			if n := x.(coord.Note); n.Kind == coord.NoteBudget {
+				return nil
+			}
+			t.notes = append(t.notes, x)
+		}
+		select {
+		case <-t.port.Told():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // reply tokens to expect of a call when nobody says.
-const defaultOutput = 4096
+const defaultOutput = 16 << 10
 
 // imageTokens is about what a picture takes.
 const imageTokens = 1600
@@ -284,7 +315,7 @@ func (t *turn) heard(ctx context.Context) (string, error) {
 	t.notes = nil
 	for _, n := range notes {
 		n := n.(coord.Note)
-		if n.Kind == coord.NotePermission {
+		if n.Kind == coord.NotePermission || n.Kind == coord.NoteBudget {
 			continue // nobody waits for it any more
 		}
 		switch n.Kind {

@@ -243,6 +243,9 @@ func (r *Run) refuse(m *member, b event.Refused) []flow.Command {
 		if b.Over && m.current(p.Turn) {
 			r.leave(m)
 		}
+		if b.Code == codeWait && m.current(p.Turn) {
+			m.Turn.Waits = &p.Amount
+		}
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ type Cast struct {
 
 // A Note is what an agent in the middle of a turn is told.
 type Note struct {
-	Kind    string // NoteNews, NoteWrapUp or NotePermission
+	Kind    string // NoteNews, NoteWrapUp, NotePermission or NoteBudget
 	Seen    event.Seen
 	Answers []Shown
 	// Of a permission: which question, what was chosen, and what was said.
@@ -79,6 +79,7 @@ const (
 	NoteNews       = "news"
 	NoteWrapUp     = "wrap_up"
 	NotePermission = "permission"
+	NoteBudget     = "budget"
 )
 
 func (w Work) Key() string    { return w.Turn.Key(w.Agent) }

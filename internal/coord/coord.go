@@ -130,6 +130,8 @@ type turn struct {
 	Open      []event.ToolCall `json:"open,omitempty"` // without a result yet
 	Cut       bool             `json:"cut,omitempty"`  // the driver it had is gone
 	Held      []string         `json:"held,omitempty"` // reservations
+	// Waits is what it asked for and could not have while other calls held it.
+	Waits *event.Amount `json:"waits,omitempty"`
 }
 
 type answer struct {
@@ -143,7 +145,7 @@ type answer struct {
 // Step advances the run by one event.
 func (r *Run) Step(e event.Event) flow.Ready {
 	r.tick(e)
-	do := r.apply(e)
+	do := append(r.apply(e), r.released()...)
 	return flow.Ready{Record: r.Due(), Do: do}
 }
 

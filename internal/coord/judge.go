@@ -22,6 +22,7 @@ const (
 	codeNoAnswer    = "no_answer"
 	codeUnknown     = "unknown_agent"
 	codeBudget      = "budget"
+	codeWait        = event.RefusedWait
 	codeOver        = "over"
 	codeGate        = "gate"
 	codeDenied      = "denied"
@@ -195,6 +196,8 @@ func (r *Run) judgeRequest(f event.Fact, p event.Requested) (event.Fact, *verdic
 		return event.Fact{}, &verdict{codeSuperseded, "This turn is over; nothing more is taken from it.", true}
 	case r.s.Ending != nil:
 		return event.Fact{}, &verdict{codeOver, "The run is ending; no more calls are made.", true}
+	case p.Child == "" && r.mayFit(m, p.Amount):
+		return event.Fact{}, &verdict{code: codeWait, why: "Other calls hold what this one may cost; it waits for them."}
 	case !r.s.Ledger.Fits(p.Amount):
 		// A child that cannot be paid for is not launched; its parent goes on.
 		return event.Fact{}, &verdict{codeBudget, r.overspend(p.Amount), p.Child == ""}

@@ -7,7 +7,10 @@ import (
 
 // RulesVersion is the version of the decision rules a new run is given. A
 // change of what coord decides is a new version, and old logs keep theirs.
-const RulesVersion = 1
+//
+//	1  a request that does not fit below the ceiling ends the run
+//	2  it waits while other calls hold what would let it fit
+const RulesVersion = 2
 
 // Rules are the coordination settings a run was started with, already resolved:
 // nothing is looked up elsewhere while the run goes on.

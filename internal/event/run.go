@@ -302,6 +302,10 @@ type Refused struct {
 	Over bool   `json:"over,omitempty"`
 }
 
+// RefusedWait is the code of a request that is refused for now: other calls
+// hold what it asks for, and its turn is told when to ask again.
+const RefusedWait = "wait"
+
 // Admitted confirms that the flow took in what came by its inbox.
 type Admitted struct {
 	Ref string `json:"ref"`

@@ -31,6 +31,9 @@ func RandomStart(rng *rand.Rand) event.RunStarted {
 	if rng.IntN(4) == 0 {
 		r.MaxSimilarity = 0.7
 	}
+	if rng.IntN(4) == 0 {
+		r.Version = 1
+	}
 	r.MaxAttempts = 1 + rng.IntN(4)
 	r.MaxCalls = 3 + rng.IntN(20)
 	r.VotingRule = []event.VotingRule{event.Plurality, event.Borda}[rng.IntN(2)]
@@ -129,6 +132,9 @@ func (w *World) request(j *job) {
 	for _, e := range w.submit(f) {
 		if g, ok := e.Body.(event.Granted); ok && g.Request == f.ID {
 			j.granted = f.ID
+		}
+		if r, ok := e.Body.(event.Refused); ok && r.Ref == f.ID && r.Code == event.RefusedWait {
+			j.waits = "budget"
 		}
 	}
 }

@@ -268,7 +268,9 @@ func (w *World) carryOut(c flow.Command) {
 		n := c.Note.(coord.Note)
 		switch j := w.working[c.Work]; {
 		case j == nil:
-		case n.Kind != coord.NotePermission:
+		case n.Kind == coord.NoteBudget && j.waits == "budget":
+			j.waits = ""
+		case n.Kind != coord.NotePermission && n.Kind != coord.NoteBudget:
 			j.notes = append(j.notes, n)
 		case j.waits == n.Gate:
 			j.waits = ""

@@ -1,0 +1,40 @@
+package coord
+
+import (
+	"conclave/internal/event"
+	"conclave/internal/flow"
+)
+
+// mayFit reports whether a request that does not fit now would if calls of the
+// others, which hold more than they will cost, had ended.
+func (r *Run) mayFit(m *member, a event.Amount) bool {
+	if r.rules().Version < 2 || r.s.Ledger.Fits(a) {
+		return false
+	}
+	free := r.s.Ledger
+	free.Held = nil
+	return free.Fits(a) && r.othersHold(m)
+}
+
+func (r *Run) othersHold(m *member) bool {
+	for _, o := range r.s.Members {
+		if o != m && o.Turn != nil && len(o.Turn.Held) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// released tells the turns that wait for others' calls when it is worth asking
+// again: because it fits now, or because waiting cannot help any more.
+func (r *Run) released() []flow.Command {
+	var do []flow.Command
+	for _, m := range r.s.Members {
+		if m.Turn == nil || m.Turn.Waits == nil || r.mayFit(m, *m.Turn.Waits) && r.s.Ending == nil {
+			continue
+		}
+		m.Turn.Waits = nil
+		do = append(do, flow.Tell{Work: m.Turn.Key(m.ID), Note: Note{Kind: NoteBudget}})
+	}
+	return do
+}
