@@ -6,6 +6,10 @@ import (
 
 	"conclave/internal/app"
 	"conclave/internal/cli"
+	"conclave/internal/sandbox/landlock"
 )
 
-func main() { os.Exit(app.Main(os.Args[1:], cli.System())) }
+func main() {
+	landlock.Child() // this may be a command about to be confined
+	os.Exit(app.Main(os.Args[1:], cli.System()))
+}

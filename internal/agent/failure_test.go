@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -171,9 +172,9 @@ func TestEveryCallIsAskedFor(t *testing.T) {
 func TestRefusedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := answers("All there is.").in(time.Second) // b has asked by then
-		first.input = 3_000
+		first.input = 20_000
 		a, b := plays(first), plays(answers("Paid for.").in(time.Minute))
-		events := agenttest.New(metered(11_000), "Say it.", actor("a", a), actor("b", b)).Play(t, mem.New())
+		events := agenttest.New(metered(35_000), "Say it.", actor("a", a), actor("b", b)).Play(t, mem.New())
 		if len(a.inputs()) != 1 || len(b.inputs()) != 1 {
 			t.Errorf("the models were called %d and %d times", len(a.inputs()), len(b.inputs()))
 		}
@@ -185,6 +186,21 @@ func TestRefusedRequest(t *testing.T) {
 		}
 		if f := agenttest.Finished(t, events); f.StoppedBy != event.StoppedByBudget || f.Answer.Text != "Paid for." {
 			t.Errorf("ended as %+v", f)
+		}
+	})
+}
+
+// A request that does not fit beside those of the others waits for them: what
+// they reserved is more than they will spend.
+func TestRequestWaitsForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := plays(answers("One.").in(time.Minute)), plays(answers("Two.").in(time.Minute))
+		events := agenttest.New(metered(20_000), "Say it.", actor("a", a), actor("b", b)).Play(t, mem.New())
+		if f := agenttest.Finished(t, events); f.StoppedBy != event.StoppedByVotes {
+			t.Errorf("ended as %+v", f)
+		}
+		if got := refusals(events, "a") + refusals(events, "b"); !strings.Contains(got, event.RefusedWait) {
+			t.Errorf("nobody waited: %q", got)
 		}
 	})
 }
@@ -206,7 +222,7 @@ func TestBrokenOffCallIsNotFree(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				// Enough for one reservation and a little more.
 				sp := plays(tt.first)
-				events := agenttest.New(metered(6_000), "Say it.", actor("a", sp)).Play(t, mem.New())
+				events := agenttest.New(metered(18_000), "Say it.", actor("a", sp)).Play(t, mem.New())
 				if called := len(agenttest.Bodies[event.Called](events, "a")) > 0; called != tt.free {
 					t.Errorf("a second call was made: %v\n%s", called, agenttest.Transcript(events))
 				}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"conclave/internal/backend/wire"
 	"conclave/internal/cli"
 	"conclave/internal/control"
 	"conclave/internal/eventlog"
@@ -38,7 +39,9 @@ func Main(args []string, streams cli.Streams) int {
 // An App is the program at work on one project.
 type App struct {
 	project string // the directory that holds .conclave
+	dir     string // where the program was started
 	hub     live.Hub
+	pools   wire.Pools
 
 	mu  sync.Mutex
 	log eventlog.Log // opened when first needed
@@ -58,10 +61,10 @@ func Open(dir string) (*App, error) {
 	}
 	for d := dir; ; d = filepath.Dir(d) {
 		if info, err := os.Stat(filepath.Join(d, ".conclave")); err == nil && info.IsDir() {
-			return &App{project: d}, nil
+			return &App{project: d, dir: dir}, nil
 		}
 		if d == filepath.Dir(d) {
-			return &App{project: dir}, nil
+			return &App{project: dir, dir: dir}, nil
 		}
 	}
 }
@@ -74,6 +77,7 @@ func (a *App) state(names ...string) string {
 func (a *App) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.pools.Close()
 	if a.log == nil {
 		return nil
 	}

@@ -3,11 +3,18 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 
 	"conclave/internal/backend"
+	"conclave/internal/backend/anthropic"
+	"conclave/internal/backend/chat"
+	"conclave/internal/backend/gemini"
+	"conclave/internal/backend/openai"
 	"conclave/internal/backend/script"
 	"conclave/internal/backend/script/demo"
+	"conclave/internal/backend/wire"
+	"conclave/internal/config"
 	"conclave/internal/event"
 )
 
@@ -15,19 +22,29 @@ import (
 type backendKind struct {
 	name    string
 	offline bool // calls no model
-	open    func(event.Seat) (backend.Backend, error)
+	open    func(*App, event.Seat) (backend.Backend, error)
 }
 
 // backends is every kind there is.
-var backends = []backendKind{
-	{"demo", true, openDemo},
-	{"script", true, openScript},
+func backends() []backendKind {
+	kinds := []backendKind{
+		{"demo", true, openDemo},
+		{"script", true, openScript},
+		{"claude", false, api(anthropic.New)},
+		{"openai", false, api(openai.New)},
+		{"grok", false, api(openai.New)},
+		{"gemini", false, api(gemini.New)},
+	}
+	for _, p := range chat.Presets() {
+		kinds = append(kinds, backendKind{p.Name, false, api(chat.New)})
+	}
+	return kinds
 }
 
-func openBackend(s event.Seat) (backend.Backend, bool, error) {
-	for _, b := range backends {
+func (a *App) openBackend(s event.Seat) (backend.Backend, bool, error) {
+	for _, b := range backends() {
 		if b.name == s.Backend {
-			be, err := b.open(s)
+			be, err := b.open(a, s)
 			if err != nil {
 				return nil, false, fmt.Errorf("agent %s: %w", s.Agent, err)
 			}
@@ -37,6 +54,48 @@ func openBackend(s event.Seat) (backend.Backend, bool, error) {
 	return nil, false, fmt.Errorf("agent %s: there is no backend %q in this version", s.Agent, s.Backend)
 }
 
+// api opens a model behind an API. Its options are a [backend.Model]; the key is
+// looked up here and nowhere else.
+func api(open func(backend.Model, string, *wire.Pools) backend.Backend) func(*App, event.Seat) (backend.Backend, error) {
+	return func(a *App, s event.Seat) (backend.Backend, error) {
+		var m backend.Model
+		if err := json.Unmarshal(s.Options, &m); err != nil {
+			return nil, fmt.Errorf("options: %w", err)
+		}
+		key, err := findKey(m)
+		if err != nil {
+			return nil, err
+		}
+		return open(m, key, &a.pools), nil
+	}
+}
+
+// findKey is the key of a model: of the environment, or written out in a
+// configuration.
+func findKey(m backend.Model) (string, error) {
+	for _, name := range m.Key.Env {
+		if v := strings.TrimSpace(os.Getenv(name)); v != "" {
+			return v, nil
+		}
+	}
+	if m.Key.File != "" {
+		return config.Secret(m.Key.File, event.AgentID(m.Key.Agent))
+	}
+	if m.Key.Optional || len(m.Key.Env) == 0 {
+		return "", nil
+	}
+	return "", fmt.Errorf("%s needs a key; set %s in the environment", m.Provider, strings.Join(m.Key.Env, " or "))
+}
+
+// options are the JSON of a seat.
+func options(v any) json.RawMessage {
+	p, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain values always marshal
+	}
+	return p
+}
+
 // scripted is the Options of the scripted backends.
 type scripted struct {
 	Script  string   `json:"script,omitempty"` // a file
@@ -44,15 +103,7 @@ type scripted struct {
 	Pace    *float64 `json:"pace,omitempty"`
 }
 
-func (s scripted) options() json.RawMessage {
-	p, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // strings and a number always marshal
-	}
-	return p
-}
-
-func openDemo(s event.Seat) (backend.Backend, error) {
+func openDemo(_ *App, s event.Seat) (backend.Backend, error) {
 	var o scripted
 	if err := json.Unmarshal(s.Options, &o); err != nil {
 		return nil, fmt.Errorf("demo options: %w", err)
@@ -67,7 +118,7 @@ func openDemo(s event.Seat) (backend.Backend, error) {
 	return nil, fmt.Errorf("there is no persona %q; there are: %s", o.Persona, strings.Join(names, ", "))
 }
 
-func openScript(s event.Seat) (backend.Backend, error) {
+func openScript(_ *App, s event.Seat) (backend.Backend, error) {
 	var o scripted
 	if err := json.Unmarshal(s.Options, &o); err != nil {
 		return nil, fmt.Errorf("script options: %w", err)

@@ -23,7 +23,7 @@ func (a *App) Start(ctx context.Context, r control.Run) (err error) {
 	if err != nil {
 		return err
 	}
-	crew, err := newCrew(r.ID, r.Started.Spec, log)
+	crew, err := a.newCrew(r.ID, r.Started.Spec, log)
 	if err != nil {
 		return err
 	}
@@ -44,12 +44,11 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 	if err != nil {
 		return err
 	}
-	crew, err := newCrew(id, started.Spec, log)
-	if slices.ContainsFunc(also, cancels) {
-		crew, err = &agent.Crew{Flow: id, Spec: started.Spec, Blobs: log}, nil // nobody will work
-	}
-	if err != nil {
-		return err
+	crew := idle(id, started.Spec, log)
+	if !slices.ContainsFunc(also, cancels) { // else nobody will work
+		if crew, err = a.newCrew(id, started.Spec, log); err != nil {
+			return err
+		}
 	}
 	return a.drive(ctx, log, id, takeOver, crew, func(d *engine.Driver) error {
 		k, err := snapshot(ctx, log, id)
@@ -62,7 +61,8 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 }
 
 // drive holds the flow's lease and offers its live text while f drives it.
-func (a *App) drive(ctx context.Context, log eventlog.Log, id event.FlowID, takeOver bool, crew *agent.Crew, f func(*engine.Driver) error) error {
+func (a *App) drive(ctx context.Context, log eventlog.Log, id event.FlowID, takeOver bool, crew *crew, f func(*engine.Driver) error) (err error) {
+	defer func() { err = errors.Join(err, crew.Close()) }()
 	lease, err := log.Acquire(ctx, id, takeOver)
 	if err != nil {
 		return told(id, err)
@@ -80,6 +80,11 @@ func (a *App) drive(ctx context.Context, log eventlog.Log, id event.FlowID, take
 		Log: log, Lease: lease, Doer: crew, Hub: &a.hub,
 		Decider: func() flow.Decider { return &coord.Run{} },
 	}))
+}
+
+// idle is the crew of a run that nobody works on any more.
+func idle(id event.FlowID, spec event.RunSpec, blobs agent.Blobs) *crew {
+	return &crew{Crew: &agent.Crew{Flow: id, Spec: spec, Blobs: blobs}}
 }
 
 func cancels(f event.Fact) bool {
@@ -127,19 +132,4 @@ func opening(ctx context.Context, log eventlog.Log, id event.FlowID) (event.RunS
 		return event.RunStarted{}, fmt.Errorf("%s begins with %s: it is not a run this version can drive", id, event.Kind(e.Body))
 	}
 	return event.RunStarted{}, fmt.Errorf("read %s: %w", id, eventlog.ErrNotFound)
-}
-
-// newCrew opens the backend of every seat.
-func newCrew(id event.FlowID, spec event.RunSpec, blobs agent.Blobs) (*agent.Crew, error) {
-	c := &agent.Crew{Flow: id, Spec: spec, Blobs: blobs, Agents: map[event.AgentID]*agent.Agent{}}
-	var errs []error
-	for _, s := range spec.Seats {
-		b, _, err := openBackend(s)
-		errs = append(errs, err)
-		c.Agents[s.Agent] = &agent.Agent{Seat: s, Backend: b}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, &control.Usage{Err: err}
-	}
-	return c, nil
 }

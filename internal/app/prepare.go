@@ -1,23 +1,31 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
+	"conclave/internal/gear"
+	"conclave/internal/sandbox"
 )
 
 // Prepare implements [control.Control].
 func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, error) {
-	t, err := a.team(q.Config)
+	t, err := a.team(ctx, q.Config)
 	if err != nil {
 		return control.Run{}, err
 	}
 	if t.seats, err = choose(t, q); err != nil {
 		return control.Run{}, err
+	}
+	if q.Task == "" {
+		q.Task = t.prompt
 	}
 	rules, err := t.rules(q)
 	if err != nil {
@@ -25,33 +33,61 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 	}
 	offline := true
 	for i, s := range t.seats {
-		b, off, err := openBackend(s)
+		b, off, err := a.openBackend(s)
 		if err != nil {
 			return control.Run{}, &control.Usage{Err: err}
 		}
 		if rules.Budget.Cost != nil && !b.Traits().Price {
-			return control.Run{}, control.Usagef("agent %s: what %s costs is not known, so max_cost cannot be kept", s.Agent, s.Backend)
+			return control.Run{}, control.Usagef("agent %s: what %s of %s costs is not known, so a ceiling on the cost cannot be kept; give its price in the configuration (backend.price)", s.Agent, cmp.Or(s.Model, "the model"), s.Backend)
 		}
 		if s.Model == "" {
 			t.seats[i].Model = b.Traits().Model
 		}
 		offline = offline && off
 	}
-	task, err := a.keep(ctx, q.Task)
+	text, paths, images, err := a.material(ctx, t.settings.ContextPaths, q)
 	if err != nil {
 		return control.Run{}, err
 	}
+	task, err := a.keep(ctx, text)
+	if err != nil {
+		return control.Run{}, err
+	}
+	id := newID(time.Now())
 	var seed [8]byte
 	_, _ = rand.Read(seed[:])
 	n := binary.BigEndian.Uint64(seed[:])
 	started := event.RunStarted{
-		Spec:  event.RunSpec{Task: task, Seats: event.Seated(n, t.seats), ContextPaths: t.settings.ContextPaths},
+		Spec:  event.RunSpec{Task: task, Seats: event.Seated(n, t.seats), ContextPaths: paths, Images: images},
 		Rules: rules, Seed: n, By: "conclave " + Version,
+	}
+	if slices.ContainsFunc(t.seats, func(s event.Seat) bool { return len(s.Gear) > 0 }) {
+		started.Spec.Dir = a.state("runs", string(id))
+	} else if len(paths) > 0 {
+		t.warnings = append(t.warnings, "context paths have no effect: none of the agents has tools")
 	}
 	if err := rules.Validate(len(t.seats)); err != nil {
 		return control.Run{}, &control.Usage{Err: err}
 	}
-	return control.Run{ID: newID(time.Now()), Started: started, Offline: offline, Source: t.source(), Warnings: append(t.warnings, t.idle(q)...)}, nil
+	if err := a.ready(ctx, t.seats); err != nil {
+		return control.Run{}, err
+	}
+	return control.Run{ID: id, Started: started, Offline: offline, Source: t.source(), Warnings: append(t.warnings, t.idle(q)...)}, nil
+}
+
+// ready makes sure, before anything is spent, that commands can be run as the
+// agents are configured to.
+func (a *App) ready(ctx context.Context, seats []event.Seat) error {
+	for _, s := range seats {
+		var g gear.Gear
+		if len(s.Gear) == 0 || json.Unmarshal(s.Gear, &g) != nil || g.Shell == nil {
+			continue
+		}
+		if _, _, err := sandbox.Pick(ctx, a.sandboxes(), g.Shell.Sandbox); err != nil {
+			return control.Usagef("agent %s: %w", s.Agent, err)
+		}
+	}
+	return nil
 }
 
 // newID names a run: when, and four letters to tell it apart and to type.

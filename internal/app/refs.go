@@ -173,4 +173,3 @@ func (t *team) ceilings(q control.Request) {
 		t.settings.MaxTokens = q.MaxTokens
 	}
 }
-

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +14,7 @@ import (
 	"conclave/internal/config"
 	"conclave/internal/control"
 	"conclave/internal/event"
+	"conclave/internal/gear"
 )
 
 // team is who works together and by which rules.
@@ -19,7 +22,9 @@ type team struct {
 	seats    []event.Seat
 	settings config.Settings
 	mode     event.Mode // unless somebody asks for another
-	file     string     // empty for the demo
+	file     string     // empty if there is none
+	found    string     // how the agents were come by, where there is no file
+	prompt   string     // the task of the file, where nobody gives another
 	warnings []string
 }
 
@@ -32,33 +37,58 @@ func (t team) source() string {
 	if t.file != "" {
 		return fmt.Sprintf("%s: %s.", t.file, agents)
 	}
+	if t.found != "" {
+		return fmt.Sprintf("No configuration found: %s from %s. Write one with: conclave init", agents, t.found)
+	}
 	return fmt.Sprintf("No configuration found: %s %s an offline demo from scripts. No model is called.", agents, play)
 }
 
-// team reads the configuration that was named, else the project's own, else it
-// is the demo.
-func (a *App) team(file string) (team, error) {
+// team reads the configuration that was named, else the project's own; without
+// any it is made of the models that can be reached, else it is the demo.
+func (a *App) team(ctx context.Context, file string) (team, error) {
 	if file == "" {
 		file = a.state("config.yaml")
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			if t, ok := a.foundTeam(ctx); ok {
+				return t, nil
+			}
 			return demoTeam(), nil
 		}
 	}
-	f, err := config.Load(file)
+	base, _ := config.UserFile()
+	f, err := config.LoadOver(base, file)
 	if err != nil {
 		return team{}, &control.Usage{Err: err}
 	}
-	t := team{settings: f.Settings, mode: f.Mode(), file: file}
+	t := team{settings: f.Settings, mode: f.Mode(), file: file, prompt: f.Prompt}
 	for _, w := range f.Warnings {
 		t.warnings = append(t.warnings, w.String())
 	}
 	for _, c := range f.Agents {
-		t.seats = append(t.seats, event.Seat{
-			Agent: c.ID, Backend: c.Backend, Model: c.Model, Prompt: c.Prompt,
-			Options: scripted{Script: c.Script, Persona: c.Persona, Pace: c.Pace}.options(),
-		})
+		t.seats = append(t.seats, seatOf(c))
+		t.settings.ContextPaths = append(t.settings.ContextPaths, c.ContextPaths...)
 	}
 	return t, nil
+}
+
+// seatOf is a configured agent as a run records it.
+func seatOf(c config.Agent) event.Seat {
+	s := event.Seat{Agent: c.ID, Backend: c.Backend, Model: c.Model, Prompt: c.Prompt, Gear: gearOf(c.Gear)}
+	if c.API.Provider == "" {
+		s.Options = options(scripted{Script: c.Script, Persona: c.Persona, Pace: c.Pace})
+	} else {
+		s.Options = options(c.API)
+	}
+	return s
+}
+
+// gearOf is what an agent is equipped with; nothing for one that only speaks.
+func gearOf(g gear.Gear) json.RawMessage {
+	p := options(g)
+	if string(p) == "{}" {
+		return nil
+	}
+	return p
 }
 
 // rules are the team's, with what the request asks for over them.
@@ -73,10 +103,12 @@ func (t team) rules(q control.Request) (event.Rules, error) {
 	if !q.Asks {
 		t.settings.Override = nil // nobody could answer
 	}
+	t.ceilings(q)
 	r, err := t.settings.Rules(m)
 	if err != nil {
 		return r, &control.Usage{Err: err}
 	}
+	r.Permission.On = q.AskFirst
 	return r, nil
 }
 
@@ -86,9 +118,6 @@ func (t team) idle(q control.Request) []string {
 	var out []string
 	if t.settings.Override != nil && t.settings.Override.On && !q.Asks {
 		out = append(out, "override has no effect here: there is nobody to ask; the winner of the vote presents")
-	}
-	if len(t.settings.ContextPaths) > 0 {
-		out = append(out, "context_paths have no effect yet: agents have no tools in this version")
 	}
 	return out
 }
@@ -101,7 +130,7 @@ func demoTeam() team {
 	for _, d := range demo.Agents() {
 		t.seats = append(t.seats, event.Seat{
 			Agent: event.AgentID(d.ID), Backend: "demo", Model: "script:" + d.ID,
-			Options: scripted{Persona: d.ID}.options(),
+			Options: options(scripted{Persona: d.ID}),
 		})
 	}
 	return t

@@ -52,6 +52,9 @@ type Control interface {
 	Send(ctx context.Context, id event.FlowID, f event.Fact) error
 	// Text resolves content.
 	Text(ctx context.Context, c event.Content) (string, error)
+	// Providers lists the models that can be asked here without a configuration:
+	// those with a key in the environment, and servers on this machine.
+	Providers(ctx context.Context) []Provider
 	// Check proves the log of a flow, or with no id the whole log.
 	Check(ctx context.Context, id event.FlowID) ([]Finding, error)
 }
@@ -77,6 +80,18 @@ type Request struct {
 	AskFirst bool
 	// Asks: the surface can put a gate to a person.
 	Asks bool
+}
+
+// A Provider is somebody who can be asked for a model.
+type Provider struct {
+	Type string
+	// Key is the variable that holds its key, Keys all that may. Local ones need
+	// none.
+	Key    string
+	Keys   []string
+	Local  bool
+	Model  string // the one to take if none is named
+	Models []string
 }
 
 // A Run is a run that is ready to start.

@@ -1,6 +1,7 @@
 package event_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ import (
 //	TM-08.2  refinement on, single: the vote stays
 func TestDefaults(t *testing.T) {
 	base := event.Rules{
-		Version: 1, MaxAnswers: 5, FairnessLead: 2, MaxAttempts: 3, MaxCalls: 100,
+		Version: event.RulesVersion, MaxAnswers: 5, FairnessLead: 2, MaxAttempts: 3, MaxCalls: 100,
 		VotingRule: event.Plurality, Strategy: event.WinnerPresent,
 		RoundGrace: event.Duration(2 * time.Minute),
 		RunLimit:   event.Duration(30 * time.Minute), RunGrace: event.Duration(2 * time.Minute),
@@ -79,7 +80,7 @@ func TestValidate(t *testing.T) {
 		want  string
 	}{
 		{"older version", 2, func(r *event.Rules) { r.Version = 0 }, "rules version 0"},
-		{"newer version", 2, func(r *event.Rules) { r.Version = event.RulesVersion + 1 }, "rules version 2"},
+		{"newer version", 2, func(r *event.Rules) { r.Version = event.RulesVersion + 1 }, fmt.Sprintf("rules version %d", event.RulesVersion+1)},
 		{"no agents", 0, func(*event.Rules) {}, "at least one agent"},
 		{"single with two", 2, func(r *event.Rules) { r.Single = true }, "takes one agent, not 2"},
 		{"no answers", 2, func(r *event.Rules) { r.MaxAnswers = 0 }, "max_new_answers_per_agent"},
@@ -118,7 +119,7 @@ func TestValidate(t *testing.T) {
 func TestValidateAccepts(t *testing.T) {
 	tokens, cost := int64(0), event.Money(0)
 	r := event.Rules{
-		Version: 1, MaxAnswers: 1, MaxAttempts: 1, MaxCalls: 1, MaxSimilarity: 1,
+		Version: event.RulesVersion, MaxAnswers: 1, MaxAttempts: 1, MaxCalls: 1, MaxSimilarity: 1,
 		VotingRule: event.Borda, Strategy: event.Synthesize, RunLimit: 1,
 		Budget: event.Budget{Tokens: &tokens, Cost: &cost}, Override: event.Override{On: true},
 	}

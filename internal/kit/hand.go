@@ -121,7 +121,11 @@ func (h *hand) Show(ctx context.Context, peers []agent.Peer) ([]prompt.Folder, e
 		}
 	}
 	if h.box != nil {
-		h.box.move(h.place())
+		p := h.place()
+		if h.box.engine.Name() == "landlock" {
+			p = loosened(p)
+		}
+		h.box.move(p)
 	}
 	return fresh, nil
 }
@@ -196,6 +200,9 @@ func (h *hand) confineCommands(ctx context.Context, b *Bench, p policy.Place) er
 	if err != nil {
 		return err
 	}
+	if engine.Name() == "landlock" {
+		p = loosened(p)
+	}
 	h.box = &box{engine: engine, spec: sandbox.Spec{
 		Flow: h.kit.shop.Flow, Owner: string(h.kit.seat.Label), Place: p,
 		Network: s.Network != "" && s.Network != "none", Env: env, Image: s.Image,
@@ -204,6 +211,19 @@ func (h *hand) confineCommands(ctx context.Context, b *Bench, p policy.Place) er
 	b.Box, b.Engine, b.Boxed = h.box, engine.Name(), engine.Name() != "host"
 	h.scene.Shell = sentence(b.Boxed, h.box.spec.Network)
 	return nil
+}
+
+// loosened is a place for a sandbox in which nothing can be made in a folder that
+// holds something protected: the workspace gives up its protection, and package
+// workspace puts right whatever is done to its .git.
+func loosened(p policy.Place) policy.Place {
+	p.Mounts = slices.Clone(p.Mounts)
+	for i, m := range p.Mounts {
+		if m.Path == p.Dir {
+			p.Mounts[i].Protected = nil
+		}
+	}
+	return p
 }
 
 // sentence says where commands run, without naming what the user's machine has.

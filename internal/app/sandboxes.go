@@ -1,0 +1,19 @@
+package app
+
+import (
+	"conclave/internal/sandbox"
+	"conclave/internal/sandbox/bwrap"
+	"conclave/internal/sandbox/host"
+	"conclave/internal/sandbox/landlock"
+)
+
+// sandboxes is every way to run commands there is. Which one an agent gets that
+// asks for none in particular is for [sandbox.Pick] to say: never the host.
+func (a *App) sandboxes() []sandbox.Engine {
+	procs, boxes := a.state("procs"), a.state("boxes")
+	return []sandbox.Engine{
+		&bwrap.Engine{Procs: procs, Boxes: boxes},
+		&landlock.Engine{Procs: procs, Boxes: boxes},
+		&host.Engine{Procs: procs, Boxes: boxes},
+	}
+}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"conclave/internal/kit"
+	"conclave/internal/prompt"
+	"conclave/internal/tool"
+	"conclave/internal/tool/files"
+	"conclave/internal/tool/mcp"
+	"conclave/internal/tool/memory"
+	"conclave/internal/tool/plan"
+	"conclave/internal/tool/shell"
+	"conclave/internal/tool/skill"
+	"conclave/internal/tool/web"
+)
+
+// tools is where the tools of agents come from, in the order in which a model is
+// offered them.
+var tools = []kit.Source{fileTools, shellTools, planTools, memoryTools, skillTools, webTools, serverTools}
+
+func fileTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
+	if !b.Gear.Files || b.Root == nil {
+		return nil, nil
+	}
+	// What the agent has read or made is remembered from turn to turn: only that
+	// may it delete.
+	seen, err := b.Keep("files", func() (any, error) { return &files.Seen{}, nil })
+	if err != nil {
+		return nil, err
+	}
+	return files.Tools(b.Root, seen.(*files.Seen)), nil
+}
+
+func shellTools(ctx context.Context, b *kit.Bench) ([]tool.Tool, error) {
+	if b.Box == nil {
+		return nil, nil
+	}
+	o := shell.Options{Box: b.Box, Dir: b.Dir, Timeout: time.Duration(b.Gear.Shell.Timeout), Boxed: b.Boxed, Sandbox: b.Engine}
+	jobs := shell.NewJobs(context.WithoutCancel(ctx), o)
+	b.OnSnapshot(jobs.Close)
+	return append([]tool.Tool{shell.New(o)}, jobs.Tools()...), nil
+}
+
+func planTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
+	if !b.Gear.Plan || b.Root == nil {
+		return nil, nil
+	}
+	return plan.Tools(plan.Options{
+		Read:     func() ([]byte, error) { return b.Root.ReadFile(plan.Path, planMax) },
+		Write:    func(p []byte) error { return b.Root.WriteFile(plan.Path, p) },
+		MaxTasks: b.Gear.PlanMax,
+	}), nil
+}
+
+// planMax is the largest plan that is read.
+const planMax = 4 << 20
+
+func memoryTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
+	if !b.Gear.Memory {
+		return nil, nil
+	}
+	kept, err := b.Keep("memory", func() (any, error) { return os.OpenRoot(b.Notes) })
+	if err != nil {
+		return nil, err
+	}
+	in := memory.In(kept.(*os.Root))
+	short, long, _ := memory.Load(in)
+	b.Describe(func(s *prompt.Scene) {
+		for _, n := range short {
+			s.Memory = append(s.Memory, prompt.Text{Name: n.Name, Text: n.Content})
+		}
+		for _, n := range long {
+			s.Notes = append(s.Notes, prompt.Entry{Name: n.Name, About: n.Description})
+		}
+	})
+	return memory.Tools(memory.Options{Files: in, Now: time.Now}), nil
+}
+
+func skillTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
+	if len(b.Gear.Skills) == 0 {
+		return nil, nil
+	}
+	skills, _ := skill.List(b.Gear.Skills)
+	if len(skills) == 0 {
+		return nil, nil
+	}
+	b.Describe(func(s *prompt.Scene) {
+		for _, k := range skills {
+			s.Skills = append(s.Skills, prompt.Entry{Name: k.Name, About: k.Description})
+		}
+	})
+	return []tool.Tool{skill.New(skills)}, nil
+}
+
+func webTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
+	return web.Tools(b.Gear, b.Env)
+}
+
+// serverTools are those of MCP servers, which are started once for an agent and
+// end with the run.
+func serverTools(ctx context.Context, b *kit.Bench) ([]tool.Tool, error) {
+	if len(b.Gear.Servers) == 0 {
+		return nil, nil
+	}
+	set, err := b.Keep("mcp", func() (any, error) {
+		return mcp.Open(context.WithoutCancel(ctx), b.Gear.Servers, mcp.Options{Env: b.Env, Version: Version}), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return set.(*mcp.Set).Tools(ctx), nil
+}
