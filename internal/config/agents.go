@@ -26,7 +26,6 @@ type draft struct {
 	command    *bool // enable_mcp_command_line
 	box        gear.Shell
 	mounts     []string
-	local      bool // command_line_execution_mode: local
 	filter     struct{ allowed, blocked []string }
 	judged     *bool // permissions.enabled
 	concurrent *bool
