@@ -18,8 +18,8 @@
 //	reader.go    the tree to lists and scalars: anchors, aliases
 //	mapping.go   the tree to mappings: repeated keys, merges
 //	env.go       variables of the environment
-//	key.go       what a row of the table is
-//	value.go     the types a row can have
+//	key.go       what a row of the table is; rows.go has the less common ones
+//	value.go     the types a row can have; kinds.go has the less common ones
 //	schema.go    the table
 //	agents.go    the table's part about agents and the models they ask
 //	equip.go     the table's part about what agents have at hand; shell.go, mcp.go

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/internal/event"
+
 	"github.com/goccy/go-yaml/ast"
 )
 
@@ -158,9 +160,23 @@ func (f *File) guard() {
 	if err != nil {
 		return
 	}
-	for i := range f.Settings.ContextPaths {
-		c := &f.Settings.ContextPaths[i]
-		if rel, ok := inside(c.Path, self); ok && c.Write && rel != "." && !slices.Contains(c.Protected, rel) {
+	protect(f.Settings.ContextPaths, self)
+	for _, a := range f.Agents {
+		protect(a.ContextPaths, self)
+	}
+}
+
+// protect keeps a file inside writable paths as it is; one that is itself such a
+// path is only read.
+func protect(paths []event.ContextPath, file string) {
+	for i := range paths {
+		c := &paths[i]
+		rel, ok := inside(c.Path, file)
+		switch {
+		case !ok || !c.Write || slices.Contains(c.Protected, rel):
+		case rel == ".":
+			c.Write = false
+		default:
 			c.Protected = append(c.Protected, rel)
 		}
 	}
