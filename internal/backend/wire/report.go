@@ -17,7 +17,7 @@ import (
 type report struct {
 	Message string
 	// Words are the names it gives the error: type, code and status.
-	Words []string
+	Words  []string
 	number int
 }
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -91,8 +92,9 @@ func (t *transport) worth(err error, n int) (wait time.Duration, ok bool) {
 		}
 		ok = again(s.Code) && (kind == backend.RateLimited || kind == backend.Overloaded)
 	} else {
+		_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 		kind := backend.KindOf(err)
-		ok = kind == backend.Unreachable || kind == backend.Truncated
+		ok = kind == backend.Unreachable && !untrusted || kind == backend.Truncated
 	}
 	return wait, ok && n < t.attempts && wait <= t.patience
 }
@@ -103,7 +105,7 @@ func (t *transport) try(ctx context.Context, req *http.Request, body []byte) (*h
 	timer := time.AfterFunc(t.first, func() { cancel(clock("the first byte", t.first)) })
 	out := req.Clone(ctx)
 	if body != nil {
-		out.Body = io.NopCloser(bytes.NewReader(body))
+		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
 	resp, err := t.base.RoundTrip(out)
