@@ -1,16 +1,14 @@
 package app
 
 import (
-	"context"
 	"errors"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"conclave/internal/backend"
+	"conclave/internal/config"
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/eventlog/sqlite"
@@ -26,15 +24,27 @@ steps:
   - do: [{vote: {for: first, reason: it came first}}]
 `
 
-// project makes a directory with a configuration and opens it.
+// project makes a directory with a configuration of two agents and opens it.
 func project(t *testing.T, orchestrator string) *App {
 	t.Helper()
-	dir := t.TempDir()
-	team := `
+	return bare(t, `
 agents:
   - {id: ada, backend: {type: script, script: agent.yaml}}
   - {id: bob, backend: {type: script, script: agent.yaml}}
-` + orchestrator
+`+orchestrator)
+}
+
+// bare makes a directory with that configuration and opens it. The user has no
+// settings and no keys.
+func bare(t *testing.T, team string) *App {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for _, p := range config.Providers() {
+		for _, k := range p.Keys {
+			t.Setenv(k, "")
+		}
+	}
 	for name, text := range map[string]string{"agent.yaml": agentYAML, "team.yaml": team} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -95,24 +105,18 @@ func TestSingleTakesOneAgent(t *testing.T) {
 	}
 }
 
-// unpriced is a backend of which nobody knows what it costs.
-type unpriced struct{}
-
-func (unpriced) Traits() backend.Traits { return backend.Traits{} }
-func (unpriced) Turn(context.Context, backend.Input, backend.ToolHost) iter.Seq2[backend.Delta, error] {
-	return func(func(backend.Delta, error) bool) {}
-}
-
 // A ceiling on money that cannot be kept is refused before anything is spent.
 func TestMoneyNeedsAPrice(t *testing.T) {
 	a := project(t, "orchestrator: {max_cost: 1}\n")
 	if _, err := a.Prepare(t.Context(), a.request()); err != nil {
 		t.Errorf("with known prices: %v", err)
 	}
-	known := backends
-	t.Cleanup(func() { backends = known })
-	backends = []backendKind{{"script", true, func(event.Seat) (backend.Backend, error) { return unpriced{}, nil }}}
-	refused(t, a, a.request(), "max_cost cannot be kept")
+	b := bare(t, `
+agents:
+  - {id: ada, backend: {type: chatcompletion, model: of-nobody, base_url: "http://127.0.0.1:1/v1"}}
+orchestrator: {max_cost: 1}
+`)
+	refused(t, b, b.request(), "a ceiling on the cost cannot be kept")
 }
 
 // A run that goes by rules of a newer version is read here and not driven.

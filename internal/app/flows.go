@@ -54,7 +54,7 @@ func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
 func offline(first event.Event) bool {
 	s, ok := first.Body.(event.RunStarted)
 	return ok && !slices.ContainsFunc(s.Spec.Seats, func(s event.Seat) bool {
-		return !slices.ContainsFunc(backends, func(b backendKind) bool { return b.name == s.Backend && b.offline })
+		return !slices.ContainsFunc(backends(), func(b backendKind) bool { return b.name == s.Backend && b.offline })
 	})
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,26 +50,42 @@ func (a *App) team(ctx context.Context, file string) (team, error) {
 	if file == "" {
 		file = a.state("config.yaml")
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-			if t, ok := a.foundTeam(ctx); ok {
-				return t, nil
-			}
-			return demoTeam(), nil
+			file = ""
 		}
 	}
 	base, _ := config.UserFile()
+	if file == "" && base == "" {
+		return a.unconfigured(ctx), nil
+	}
 	f, err := config.LoadOver(base, file)
 	if err != nil {
 		return team{}, &control.Usage{Err: err}
 	}
-	t := team{settings: f.Settings, mode: f.Mode(), file: file, prompt: f.Prompt}
+	t := team{settings: f.Settings, mode: f.Mode(), file: cmp.Or(file, base), prompt: f.Prompt}
+	if len(f.Agents) == 0 { // the user's settings for whatever there is
+		t = a.unconfigured(ctx)
+		t.settings, t.mode = f.Settings, f.Mode()
+	}
 	for _, w := range f.Warnings {
 		t.warnings = append(t.warnings, w.String())
 	}
 	for _, c := range f.Agents {
 		t.seats = append(t.seats, seatOf(c))
-		t.settings.ContextPaths = append(t.settings.ContextPaths, c.ContextPaths...)
+		for _, p := range c.ContextPaths {
+			if !slices.ContainsFunc(t.settings.ContextPaths, func(o event.ContextPath) bool { return o.Path == p.Path }) {
+				t.settings.ContextPaths = append(t.settings.ContextPaths, p)
+			}
+		}
 	}
 	return t, nil
+}
+
+// unconfigured is the team where nobody named one.
+func (a *App) unconfigured(ctx context.Context) team {
+	if t, ok := a.foundTeam(ctx); ok {
+		return t
+	}
+	return demoTeam()
 }
 
 // seatOf is a configured agent as a run records it.

@@ -9,7 +9,6 @@ import (
 	"conclave/internal/prompt"
 	"conclave/internal/tool"
 	"conclave/internal/tool/files"
-	"conclave/internal/tool/mcp"
 	"conclave/internal/tool/memory"
 	"conclave/internal/tool/plan"
 	"conclave/internal/tool/shell"
@@ -19,7 +18,7 @@ import (
 
 // tools is where the tools of agents come from, in the order in which a model is
 // offered them.
-var tools = []kit.Source{fileTools, shellTools, planTools, memoryTools, skillTools, webTools, serverTools}
+var tools = []kit.Source{fileTools, shellTools, planTools, memoryTools, skillTools, webTools}
 
 func fileTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
 	if !b.Gear.Files || b.Root == nil {
@@ -51,7 +50,7 @@ func planTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
 	return plan.Tools(plan.Options{
 		Read:     func() ([]byte, error) { return b.Root.ReadFile(plan.Path, planMax) },
 		Write:    func(p []byte) error { return b.Root.WriteFile(plan.Path, p) },
-		MaxTasks: b.Gear.PlanMax,
+		MaxTasks: b.Gear.Tasks,
 	}), nil
 }
 
@@ -97,19 +96,4 @@ func skillTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
 
 func webTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
 	return web.Tools(b.Gear, b.Env)
-}
-
-// serverTools are those of MCP servers, which are started once for an agent and
-// end with the run.
-func serverTools(ctx context.Context, b *kit.Bench) ([]tool.Tool, error) {
-	if len(b.Gear.Servers) == 0 {
-		return nil, nil
-	}
-	set, err := b.Keep("mcp", func() (any, error) {
-		return mcp.Open(context.WithoutCancel(ctx), b.Gear.Servers, mcp.Options{Env: b.Env, Version: Version}), nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return set.(*mcp.Set).Tools(ctx), nil
 }

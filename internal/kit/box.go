@@ -3,7 +3,7 @@ package kit
 import (
 	"context"
 	"fmt"
-	"os"
+	"regexp"
 	"sync"
 
 	"conclave/internal/gear"
@@ -111,10 +111,19 @@ func environment(s gear.Shell, lookup func(string) (string, bool)) ([]string, er
 	return out, nil
 }
 
+// references are ${NAME}, and $${ which stands for the characters themselves.
+var references = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\$\{|\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
+})
+
 // Expand puts the user's variables in the place of ${NAME}.
 func Expand(s string, lookup func(string) (string, bool)) (string, error) {
 	var missing error
-	out := os.Expand(s, func(name string) string {
+	out := references().ReplaceAllStringFunc(s, func(ref string) string {
+		if ref == "$${" {
+			return "${"
+		}
+		name := ref[2 : len(ref)-1]
 		v, ok := lookup(name)
 		if !ok {
 			missing = fmt.Errorf("${%s} is not set", name)

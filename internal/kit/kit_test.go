@@ -397,3 +397,17 @@ func TestGivenForGood(t *testing.T) {
 		t.Errorf("a broken file is read: %v", err)
 	}
 }
+
+func TestExpand(t *testing.T) {
+	env := func(name string) (string, bool) { return "v" + name, name != "NONE" }
+	for in, want := range map[string]string{
+		"${A} and ${B_2}": "vA and vB_2", "$A stays": "$A stays", "$${A} too": "${A} too", "": "", "${": "${", "${1}": "${1}",
+	} {
+		if got, err := kit.Expand(in, env); got != want || err != nil {
+			t.Errorf("%q became %q, %v", in, got, err)
+		}
+	}
+	if _, err := kit.Expand("x${NONE}", env); err == nil || !strings.Contains(err.Error(), "NONE") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,175 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"conclave/internal/backend/chat"
+	"conclave/internal/config"
+	"conclave/internal/event"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const png = "\x89PNG\r\n\x1a\n"
+
+// put puts files into a project.
+func put(t *testing.T, a *App, names ...string) {
+	t.Helper()
+	for _, n := range names {
+		f := filepath.Join(a.project, n)
+		text := "text"
+		if strings.HasSuffix(n, ".png") {
+			text = png
+		}
+		if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(f, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a task names with an @ becomes material of the run.
+func TestRefs(t *testing.T) {
+	a := project(t, "")
+	put(t, a, "src/main.go", "docs/a b.md", "shot.png")
+	in := func(name string) string { return filepath.Join(a.project, name) }
+	for _, tt := range []struct {
+		task, text string
+		paths      []event.ContextPath
+		images     []string
+	}{
+		{"Explain @src/main.go.", "Explain src/main.go.", []event.ContextPath{{Path: in("src/main.go")}}, nil},
+		{"Change @src:w, and tell @somebody", "Change src, and tell @somebody", []event.ContextPath{{Path: in("src"), Write: true}}, nil},
+		{"(@src) and \"@docs\"", "(src) and \"docs\"", []event.ContextPath{{Path: in("src")}, {Path: in("docs")}}, nil},
+		{"mail me at a@src.com", "mail me at a@src.com", nil, nil},
+		{"What is on @shot.png?", "What is on shot.png?", nil, []string{in("shot.png")}},
+		{"@", "@", nil, nil},
+		{"nothing", "nothing", nil, nil},
+	} {
+		text, paths, images, err := a.refs(tt.task)
+		if err != nil {
+			t.Errorf("%q: %v", tt.task, err)
+		}
+		if text != tt.text {
+			t.Errorf("%q became %q", tt.task, text)
+		}
+		if diff := cmp.Diff(tt.paths, paths); diff != "" {
+			t.Errorf("%q: %s", tt.task, diff)
+		}
+		if diff := cmp.Diff(tt.images, images); diff != "" {
+			t.Errorf("%q: %s", tt.task, diff)
+		}
+	}
+	for _, task := range []string{"read @src/nothing.go", "write @nothing:w"} {
+		if _, _, _, err := a.refs(task); err == nil || !strings.Contains(err.Error(), "there is no such file") {
+			t.Errorf("%q: %v", task, err)
+		}
+	}
+}
+
+// The request's context paths come over the configured ones; the same path is
+// one path, and what is said last about it holds.
+func TestMaterial(t *testing.T) {
+	a := project(t, "")
+	put(t, a, "src/x", "docs/y", "shot.png", "fake.png/z", "text.md")
+	in := func(name string) string { return filepath.Join(a.project, name) }
+	q := a.request()
+	q.Task = "Look at @docs:w"
+	q.Context = []event.ContextPath{{Path: "src", Write: true}}
+	q.Images = []string{"shot.png"}
+	configured := []event.ContextPath{{Path: in("src"), Protected: []string{"x"}}, {Path: in("docs")}}
+	_, paths, images, err := a.material(t.Context(), configured, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []event.ContextPath{{Path: in("src"), Write: true, Protected: []string{"x"}}, {Path: in("docs"), Write: true}}
+	if diff := cmp.Diff(want, paths); diff != "" {
+		t.Error(diff)
+	}
+	if len(images) != 1 || images[0].Type != "image/png" || images[0].Name != "shot.png" {
+		t.Errorf("images: %+v", images)
+	}
+	for words, change := range map[string]func(){
+		"does not exist":             func() { q.Context = []event.ContextPath{{Path: "nowhere"}} },
+		"the program's own":          func() { q.Context = []event.ContextPath{{Path: ".conclave"}} },
+		"whole file system":          func() { q.Context = []event.ContextPath{{Path: "/", Write: true}} },
+		"is not a picture":           func() { q.Images = []string{"text.md"} },
+		"the picture none.png does ": func() { q.Images = []string{"none.png"} },
+	} {
+		q = a.request()
+		put(t, a, ".conclave/x")
+		change()
+		if _, err := a.Prepare(t.Context(), q); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v", words, err)
+		}
+	}
+}
+
+// The two tables of providers agree: what is configured and how it is reached.
+func TestProviderTablesAgree(t *testing.T) {
+	opened := map[string]bool{}
+	for _, b := range backends() {
+		if opened[b.name] {
+			t.Errorf("%s is in the table twice", b.name)
+		}
+		opened[b.name] = true
+	}
+	for _, p := range config.Providers() {
+		if !opened[p.Type] {
+			t.Errorf("%s can be configured and not opened", p.Type)
+		}
+		preset, ok := chat.Find(p.Type)
+		if !ok || len(preset.Keys) == 0 {
+			continue
+		}
+		if p.Local != preset.Local {
+			t.Errorf("%s is local in one table only", p.Type)
+		}
+		if !p.Local && p.Type != "chatcompletion" && !cmp.Equal(p.Keys, preset.Keys) {
+			t.Errorf("%s: keys %v and %v", p.Type, p.Keys, preset.Keys)
+		}
+	}
+}
+
+// Without a configuration the models that can be reached work together, and the
+// program says which.
+func TestFoundTeam(t *testing.T) {
+	t.Setenv("OLLAMA_HOST", "127.0.0.1:1")
+	a := project(t, "")
+	q := a.request()
+	q.Config = ""
+	run, err := a.Prepare(t.Context(), q)
+	if err != nil || !run.Offline || !strings.Contains(run.Source, "offline demo") {
+		t.Fatalf("%s, %v", run.Source, err)
+	}
+	t.Setenv("ANTHROPIC_API_KEY", "sk-test-value")
+	if run, err = a.Prepare(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	seats := run.Started.Spec.Seats
+	if len(seats) != sameModel || run.Offline || !strings.Contains(run.Source, "ANTHROPIC_API_KEY") || strings.Contains(run.Source, "sk-test") {
+		t.Errorf("%s: %+v", run.Source, seats)
+	}
+	t.Setenv("OPENAI_API_KEY", "sk-other-value")
+	if run, err = a.Prepare(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	if seats := run.Started.Spec.Seats; len(seats) != 2 || run.Started.Spec.Dir == "" {
+		t.Errorf("%+v", run.Started.Spec)
+	}
+	p, err := event.EncodeBody(run.Started)
+	if err != nil || strings.Contains(string(p), "sk-other") {
+		t.Errorf("the key is in the log: %v", err)
+	}
+}
+
+// A key that is missing is asked for by its name.
+func TestMissingKey(t *testing.T) {
+	a := bare(t, "agents: [{id: ada, backend: {type: claude, model: claude-sonnet-4-5}}]\n")
+	refused(t, a, a.request(), "ANTHROPIC_API_KEY")
+}
