@@ -47,7 +47,8 @@ func (t team) source() string {
 // team reads the configuration that was named, else the project's own; without
 // any it is made of the models that can be reached, else it is the demo.
 func (a *App) team(ctx context.Context, file string) (team, error) {
-	if file == "" {
+	own := file == ""
+	if own {
 		file = a.state("config.yaml")
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			file = ""
@@ -60,6 +61,11 @@ func (a *App) team(ctx context.Context, file string) (team, error) {
 	f, err := config.LoadOver(base, file)
 	if err != nil {
 		return team{}, &control.Usage{Err: err}
+	}
+	if own && file != "" {
+		if err := a.trusted(file, f); err != nil {
+			return team{}, err
+		}
 	}
 	t := team{settings: f.Settings, mode: f.Mode(), file: cmp.Or(file, base), prompt: f.Prompt}
 	if len(f.Agents) == 0 { // the user's settings for whatever there is

@@ -117,7 +117,7 @@ was cut off can be resumed.`,
 			e.Color = false
 		}
 	}
-	root.AddCommand(newRun(e), newResume(e), newRuns(e), newLog(e), newApprove(e), newDeny(e), newDrive(e),
+	root.AddCommand(newRun(e), newResume(e), newRuns(e), newLog(e), newApprove(e), newDeny(e), newTrust(e), newDrive(e),
 		newInit(e), newValidate(e), newExplain(e), newSchema(e))
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

@@ -55,6 +55,9 @@ type Control interface {
 	// Providers lists the models that can be asked here without a configuration:
 	// those with a key in the environment, and servers on this machine.
 	Providers(ctx context.Context) []Provider
+	// Trust records that the user knows the project's own configuration as it is
+	// now, and returns the file and what it may do.
+	Trust() (file string, risks []string, err error)
 	// Check proves the log of a flow, or with no id the whole log.
 	Check(ctx context.Context, id event.FlowID) ([]Finding, error)
 }

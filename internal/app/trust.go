@@ -1,0 +1,152 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"conclave/internal/config"
+	"conclave/internal/control"
+	"conclave/internal/event"
+)
+
+// A project's own configuration may have come with the project, from whoever
+// wrote it. What it could do to the user (start programs, send keys somewhere,
+// let agents write elsewhere) it does only once the user has said that they know
+// it. A file that is named on the command line is the user's own choice.
+
+// trusted makes sure that a project's own configuration is known to the user, if
+// there is anything in it that matters.
+func (a *App) trusted(file string, f *config.File) error {
+	risks := a.risks(f)
+	if len(risks) == 0 {
+		return nil
+	}
+	known, err := knownFiles()
+	if err != nil {
+		return err
+	}
+	if h, err := fileHash(file); err == nil && known[file] == h {
+		return nil
+	}
+	return control.Usagef("%s is not known to be yours, and it would\n  - %s\nLook at it, and if it is all right say: conclave trust", file, strings.Join(risks, "\n  - "))
+}
+
+// risks are what a configuration would do that its writer could turn against
+// whoever runs it.
+func (a *App) risks(f *config.File) []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	outside := func(path string) bool {
+		rel, err := filepath.Rel(a.project, path)
+		return err != nil || !filepath.IsLocal(rel)
+	}
+	paths := f.Settings.ContextPaths
+	for _, c := range f.Agents {
+		paths = append(paths, c.ContextPaths...)
+		if c.API.BaseURL != "" {
+			add("send what %s is asked, and its key, to %s", c.ID, c.API.BaseURL)
+		}
+		g := c.Gear
+		for _, s := range g.Servers {
+			if s.URL != "" {
+				add("have %s use the MCP server %s at %s", c.ID, s.Name, s.URL)
+			} else {
+				add("start the program %q for %s (MCP server %s)", strings.Join(s.Command, " "), c.ID, s.Name)
+			}
+		}
+		if g.Search != nil {
+			add("send searches of %s to %s", c.ID, g.Search.URL)
+		}
+		if s := g.Shell; s != nil {
+			if s.Sandbox == "host" {
+				add("let %s run commands outside any sandbox", c.ID)
+			}
+			if len(s.Env)+len(s.Set) > 0 {
+				add("hand variables of your environment to the commands of %s", c.ID)
+			}
+			for _, m := range s.Mounts {
+				if outside(m.Path) {
+					add("let %s read %s", c.ID, m.Path)
+				}
+			}
+		}
+	}
+	for _, p := range paths {
+		if outside(p.Path) {
+			add("let agents use %s", p.Path)
+		}
+	}
+	return out
+}
+
+// Trust implements [control.Control].
+func (a *App) Trust() (string, []string, error) {
+	file := a.state("config.yaml")
+	f, err := config.Load(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, control.Usagef("there is no %s", file)
+	}
+	if err != nil {
+		return "", nil, &control.Usage{Err: err}
+	}
+	h, err := fileHash(file)
+	if err != nil {
+		return "", nil, err
+	}
+	known, err := knownFiles()
+	if err != nil {
+		return "", nil, err
+	}
+	known[file] = h
+	p, err := json.MarshalIndent(known, "", "  ")
+	if err != nil {
+		return "", nil, err
+	}
+	name := trustFile()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return "", nil, err
+	}
+	if err := os.WriteFile(name+".new", append(p, '\n'), 0o600); err != nil {
+		return "", nil, err
+	}
+	return file, a.risks(f), os.Rename(name+".new", name)
+}
+
+// knownFiles are the configurations the user has said they know, by the hash
+// of what is in them.
+func knownFiles() (map[string]event.Hash, error) {
+	known := map[string]event.Hash{}
+	p, err := os.ReadFile(trustFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(p, &known)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read which configurations are known: %w; mend or remove %s", err, trustFile())
+	}
+	return known, nil
+}
+
+func trustFile() string {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = os.TempDir()
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "conclave", "trusted.json")
+}
+
+func fileHash(name string) (event.Hash, error) {
+	p, err := os.ReadFile(name)
+	return event.HashOf(p), err
+}

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"conclave/internal/control"
+)
+
+func newTrust(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "trust",
+		Short: "Say that you know the project's configuration",
+		Long: `Trust says that you have looked at the .conclave/config.yaml of this project and
+that it may do what it says: start MCP servers, send keys to the addresses it
+names, run commands outside a sandbox. It holds until the file changes. A
+configuration you name with --config needs no trust.`,
+		Args: args(0, 0, "nothing"),
+		RunE: func(*cobra.Command, []string) error {
+			return e.with(func(c control.Control) error {
+				file, risks, err := c.Trust()
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(e.Out, "%s is trusted as it is now.\n", file)
+				for _, r := range risks {
+					fmt.Fprintf(e.Out, "  - it will %s\n", r)
+				}
+				return nil
+			})
+		},
+	}
+}
