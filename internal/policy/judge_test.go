@@ -200,6 +200,11 @@ func TestRulesAboutTheRest(t *testing.T) {
 		{"mcp(github/create_*)", mcp("mcp__github__create_issue"), true, true},
 		{"mcp(mcp__github__create_issue)", mcp("mcp__github__create_issue"), true, true},
 		{"mcp(git)", mcp("mcp__github__create_issue"), false, false},
+		{"mcp(github)", mcp("github/create_issue"), true, true},
+		{"mcp(github/create_*)", mcp("github/create_issue"), true, true},
+		{"mcp(mcp__github__create_issue)", mcp("github/create_issue"), true, true},
+		{"mcp(mcp__github__*)", mcp("github/create_issue"), true, true},
+		{"mcp(git)", mcp("github/create_issue"), false, false},
 		{"other(plan_*)", policy.Action{Tool: "plan_add", Kind: policy.Other}, true, true},
 		{"*", mcp("mcp__a__b"), true, true},
 	} {

@@ -121,13 +121,15 @@ func fitsURL(pattern, target string, s sense) bool {
 	return hosts && wild(strings.ToLower(scheme), a.scheme) && wild("/"+way, a.path)
 }
 
-// fitsServer matches a tool of an MCP server, called mcp__server__tool: by that
-// name, by server/tool, or by the server alone.
+// fitsServer matches a tool of an MCP server, server/tool or mcp__server__tool:
+// by either name, or by the server alone.
 func fitsServer(pattern, target string) bool {
-	short := strings.TrimPrefix(target, "mcp__")
-	server, name, found := strings.Cut(short, "__")
-	if found {
-		short = server + "/" + name
+	server, name, found := strings.Cut(target, "/")
+	if !found {
+		server, name, found = strings.Cut(strings.TrimPrefix(target, "mcp__"), "__")
 	}
-	return wild(pattern, target) || wild(pattern, short) || found && wild(pattern, server)
+	if !found {
+		return wild(pattern, target)
+	}
+	return wild(pattern, server) || wild(pattern, server+"/"+name) || wild(pattern, "mcp__"+server+"__"+name)
 }
