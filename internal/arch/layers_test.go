@@ -55,9 +55,10 @@ var layers = []struct {
 	{"tool/memory", "policy tool tool/front tool/typed"},
 	{"tool/skill", "tool tool/front tool/typed"},
 	{"tool/web", "gear policy tool tool/typed"},
+	{"proc", "event"},
+	{"tool/mcp", "event gear policy proc tool tool/typed"},
 	{"tool/*", "event tool"},
 
-	{"proc", "event"},
 	{"sandbox/sandboxtest", "event policy proc sandbox"},
 	{"sandbox/internal/*", "event"},
 	{"sandbox/*", "event policy proc sandbox sandbox/internal/*"},
@@ -76,7 +77,7 @@ var layers = []struct {
 	{"cli", "event live view config control"},
 	{"app", "everything"},
 	{"bench", "everything"},
-	{"cmd/conclave", "app cli"},
+	{"cmd/conclave", "app cli sandbox/landlock"},
 	{"arch", ""},
 }
 
