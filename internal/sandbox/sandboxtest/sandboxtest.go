@@ -38,6 +38,8 @@ type Traits struct {
 	Calls []string
 	// OwnLoopback: with a network, the loopback of the box is not the machine's.
 	OwnLoopback bool
+	// Static: boxes have other libraries than the machine.
+	Static bool
 	// Adjust changes a spec before a box is opened with it: an image, say.
 	Adjust func(t *testing.T, s *sandbox.Spec)
 }
@@ -51,7 +53,9 @@ func Main(m *testing.M, before ...func()) {
 	if len(os.Args) > 2 && os.Args[1] == helperArg {
 		os.Exit(help(os.Args[2], os.Args[3:]))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(built())
+	os.Exit(code)
 }
 
 // Run tries an engine against the meaning of the seam. Make is called for every

@@ -66,8 +66,7 @@ func (w *world) path(elem ...string) string {
 }
 
 func (w *world) tool(to string) {
-	self, err := os.Executable()
-	w.check(err)
+	self := Program(w.T, w.traits.Static)
 	if os.Link(self, to) == nil {
 		return
 	}
