@@ -60,6 +60,8 @@ var layers = []struct {
 	{"tool/*", "event tool"},
 
 	{"sandbox/sandboxtest", "event policy proc sandbox"},
+	{"sandbox/internal/layout", "policy"},
+	{"sandbox/docker/dockertest", ""},
 	{"sandbox/internal/*", "event"},
 	{"sandbox/*", "event policy proc sandbox sandbox/internal/*"},
 

@@ -24,7 +24,7 @@ const denied = 3
 
 // ops are what the helper can do, by name.
 var ops = map[string]func(args []string) error{
-	"read":    func(a []string) error { return show(os.ReadFile(a[0])) },
+	"read":    read,
 	"write":   func(a []string) error { return put(a[0], a[1], os.O_CREATE|os.O_TRUNC) },
 	"append":  func(a []string) error { return put(a[0], a[1], os.O_APPEND) },
 	"openw":   func(a []string) error { return put(a[0], "", 0) },
@@ -105,6 +105,15 @@ func list(a []string) error {
 		fmt.Println(e.Name())
 	}
 	return err
+}
+
+// read shows a file. A descriptor of the runtime's own, by which it learns how
+// many processors it has, is none of the machine's.
+func read(a []string) error {
+	if to, err := os.Readlink(a[0]); err == nil && strings.HasPrefix(to, "/sys/fs/cgroup/") {
+		return fmt.Errorf("%s is the runtime's own", a[0])
+	}
+	return show(os.ReadFile(a[0]))
 }
 
 // chmod by the call itself: os.Chmod has other names for the bits.

@@ -1,0 +1,17 @@
+// Package dockertest starts a Docker engine for tests: a real one, with a socket
+// and directories of its own, no network but the machine's, and one image made
+// of busybox. It needs to be root and to find dockerd and busybox, static, in
+// PATH (Debian: docker.io, busybox-static).
+//
+//	d, err := dockertest.Start()
+//	…
+//	err = d.Stop()
+package dockertest
+
+import "errors"
+
+// Image is the one image there is.
+const Image = "conclave/test:busybox"
+
+// ErrMissing is that a part an engine needs is not there.
+var ErrMissing = errors.New("missing")
