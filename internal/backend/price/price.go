@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"conclave/internal/backend"
 )
@@ -88,7 +89,9 @@ func Find(provider, model string) (Entry, bool) {
 }
 
 // suffix is what may follow a name without making it another model.
-var suffix = regexp.MustCompile(`^(-(\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|\d{3}|\d{2}-\d{4}|\d{2}-\d{2}|v\d(:\d)?|latest|preview|exp|beta|instruct|turbo))+$`)
+var suffix = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(-(\d{8}|\d{4}-\d{2}-\d{2}|\d{4}|\d{3}|\d{2}-\d{4}|\d{2}-\d{2}|v\d(:\d)?|latest|preview|exp|beta|instruct|turbo))+$`)
+})
 
 // lookup finds the longest name in the tables that the model's begins with.
 func lookup(tables []string, model string) (Entry, bool) {
@@ -97,15 +100,15 @@ func lookup(tables []string, model string) (Entry, bool) {
 		if t == "anthropic" {
 			model = strings.ReplaceAll(model, ".", "-") // as resellers write versions
 		}
-		var best row
-		for _, r := range table[t] {
-			rest, ok := strings.CutPrefix(model, r.name)
-			if ok && (rest == "" || suffix.MatchString(rest)) && len(r.name) > len(best.name) {
-				best = r
+		var best Entry
+		for _, e := range table()[t] {
+			rest, ok := strings.CutPrefix(model, e.Name)
+			if ok && (rest == "" || suffix().MatchString(rest)) && len(e.Name) > len(best.Name) {
+				best = e
 			}
 		}
-		if best.name != "" {
-			return best.entry(), true
+		if best.Name != "" {
+			return best, true
 		}
 	}
 	return Entry{}, false
