@@ -81,6 +81,20 @@ func (a *App) localProviders(ctx context.Context) []control.Provider {
 	return slices.CompactFunc(out, func(x, y control.Provider) bool { return slices.Equal(x.Models, y.Models) })
 }
 
+// addresses are the variables in which users of a provider's own tools say where
+// it is to be found: a gateway of theirs, whose key is of no use elsewhere.
+var addresses = map[string]string{
+	"claude": "ANTHROPIC_BASE_URL", "openai": "OPENAI_BASE_URL", "gemini": "GOOGLE_GEMINI_BASE_URL",
+}
+
+// addressOf is where the environment says a provider is; empty is its own place.
+func addressOf(provider string) string {
+	if name, ok := addresses[provider]; ok {
+		return strings.TrimSpace(os.Getenv(name))
+	}
+	return ""
+}
+
 // foundTeam is a team of the models that can be reached: one agent for each of
 // several providers, or a few of the only one.
 func (a *App) foundTeam(ctx context.Context) (team, bool) {
@@ -98,8 +112,11 @@ func (a *App) foundTeam(ctx context.Context) (team, bool) {
 	var t team
 	var from []string
 	for _, p := range able {
-		m := backend.Model{Provider: p.Type, Name: p.Model, Key: backend.Key{Env: p.Keys, Optional: p.Local}}
+		m := backend.Model{Provider: p.Type, Name: p.Model, BaseURL: addressOf(p.Type), Key: backend.Key{Env: p.Keys, Optional: p.Local}}
 		where := p.Key
+		if m.BaseURL != "" {
+			where += " at " + m.BaseURL
+		}
 		if p.Local {
 			where = "on this machine"
 		}

@@ -13,7 +13,7 @@ func (a *App) sandboxes() []sandbox.Engine {
 	procs, boxes := a.state("procs"), a.state("boxes")
 	return []sandbox.Engine{
 		&bwrap.Engine{Procs: procs, Boxes: boxes},
-		&landlock.Engine{Procs: procs, Boxes: boxes},
+		&landlock.Engine{Self: "/proc/self/exe", Procs: procs, Boxes: boxes},
 		&host.Engine{Procs: procs, Boxes: boxes},
 	}
 }

@@ -118,7 +118,7 @@ was cut off can be resumed.`,
 		}
 	}
 	root.AddCommand(newRun(e), newResume(e), newRuns(e), newLog(e), newApprove(e), newDeny(e), newTrust(e), newDrive(e),
-		newInit(e), newValidate(e), newExplain(e), newSchema(e))
+		newInit(e), newValidate(e), newExplain(e), newSchema(e), newDoctor(e))
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args = args(0, 0, "one of bash, zsh, fish or powershell")

@@ -58,6 +58,8 @@ type Control interface {
 	// Trust records that the user knows the project's own configuration as it is
 	// now, and returns the file and what it may do.
 	Trust() (file string, risks []string, err error)
+	// Doctor looks at everything a run here needs, in the order it is best read.
+	Doctor(ctx context.Context, q Checkup) []Health
 	// Check proves the log of a flow, or with no id the whole log.
 	Check(ctx context.Context, id event.FlowID) ([]Finding, error)
 }

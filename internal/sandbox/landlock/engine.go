@@ -52,7 +52,7 @@ func (e *Engine) Probe(ctx context.Context) error {
 	case v < needed:
 		return fmt.Errorf("the kernel has version %d of Landlock and %d is needed, which came with Linux 6.12: use bwrap or docker", v, needed)
 	}
-	b, err := e.Open(ctx, sandbox.Spec{Flow: "probe", Place: policy.Place{Dir: "/"}})
+	b, err := (&Engine{Self: e.Self}).Open(ctx, sandbox.Spec{Flow: "probe", Place: policy.Place{Dir: "/"}})
 	if err != nil {
 		return fmt.Errorf("try landlock: %w", err)
 	}

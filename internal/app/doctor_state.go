@@ -1,0 +1,161 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/kit"
+	"conclave/internal/proc"
+	"conclave/internal/sandbox"
+)
+
+// mostTold is how many things of one kind are told one by one.
+const mostTold = 5
+
+// log proves the log and looks for runs that wait for somebody.
+func (x *checkup) log(ctx context.Context) {
+	const area = "log"
+	found, err := x.Check(ctx, "")
+	if _, none := errors.AsType[*control.NotFound](err); none {
+		x.ok(area, "there are no runs here yet")
+		return
+	}
+	if err != nil {
+		x.problem(area, "", "%v", err)
+		return
+	}
+	for i, f := range found {
+		if i == mostTold {
+			x.problem(area, "see them all with: conclave log check", "and %d more", len(found)-i)
+			break
+		}
+		what := f.What
+		if f.Flow != "" {
+			what = fmt.Sprintf("%s: %s", f.Flow, f.What)
+		}
+		x.problem(area, "put back a copy of .conclave; what is damaged cannot be resumed", "%s", what)
+	}
+	flows, err := x.Flows(ctx)
+	if err != nil {
+		x.problem(area, "", "%v", err)
+		return
+	}
+	var left []string
+	for _, f := range flows {
+		if f.State() == "unfinished" {
+			left = append(left, string(f.ID))
+		}
+	}
+	if len(left) > 0 {
+		x.warn(area, "conclave resume "+left[0], "nobody drives %s, not finished", counted(left))
+	}
+	if len(found) == 0 {
+		x.ok(area, "%d runs, all sound", len(flows))
+	}
+}
+
+// counted names a few things and counts the rest.
+func counted(all []string) string {
+	if len(all) <= mostTold {
+		return strings.Join(all, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:mostTold], ", "), len(all)-mostTold)
+}
+
+// leftovers looks for processes, containers and folders whose run was killed, and
+// ends and removes them if it may.
+func (x *checkup) leftovers(ctx context.Context) {
+	const area = "leftovers"
+	processes, list := proc.Left, sandbox.Sweeper.Left
+	if x.Fix {
+		processes, list = proc.Sweep, sandbox.Sweeper.Sweep
+	}
+	var left []string
+	orphans, err := processes(x.state("procs"), nil)
+	if err != nil {
+		x.warn(area, "", "%v", err)
+	}
+	for _, o := range orphans {
+		left = append(left, o.String())
+	}
+	for _, e := range x.sandboxes() {
+		s, ok := e.(sandbox.Sweeper)
+		if !ok {
+			continue
+		}
+		some, err := list(s, ctx, x.driven(ctx))
+		if err != nil && e.Probe(ctx) == nil { // what does not work here has left nothing
+			x.warn(area, "", "%s: %v", e.Name(), err)
+		}
+		left = append(left, some...)
+	}
+	left = unique(left)
+	switch {
+	case len(left) == 0:
+		x.ok(area, "none")
+	case x.Fix:
+		x.ok(area, "removed: %s", counted(left))
+	default:
+		x.warn(area, "conclave doctor --fix", "left by runs that were killed: %s", counted(left))
+	}
+}
+
+// driven tells whether somebody drives a run.
+func (x *checkup) driven(ctx context.Context) func(event.FlowID) bool {
+	return func(id event.FlowID) bool {
+		_, held, err := x.Driver(ctx, id)
+		if _, none := errors.AsType[*control.NotFound](err); none {
+			return false
+		}
+		return held || err != nil // of what is not known nothing is removed
+	}
+}
+
+// unique drops repetitions: engines share the folder of their boxes.
+func unique(all []string) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, s := range all {
+		if !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// permissions looks at what was allowed for good, and who could add to it.
+func (x *checkup) permissions(context.Context) {
+	const area = "permissions"
+	file := x.state("permissions.json")
+	given, err := kit.OpenGiven(file)
+	if err != nil {
+		x.problem(area, "mend or remove the file", "%v", err)
+		return
+	}
+	for _, path := range []string{x.state(), file} {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			x.warn(area, "", "%v", err)
+		} else if info.Mode().Perm()&0o022 != 0 {
+			x.warn(area, "chmod go-w "+path, "%s can be written by others", path)
+		}
+	}
+	switch n := len(given.All()); n {
+	case 0:
+		x.ok(area, "nothing is allowed for good")
+	case 1:
+		x.ok(area, "1 action is allowed for good, in %s", file)
+	default:
+		x.ok(area, "%d actions are allowed for good, in %s", n, file)
+	}
+}
