@@ -97,7 +97,9 @@ func (a *App) material(ctx context.Context, configured []event.ContextPath, q co
 		p.Path = abs
 		i := slices.IndexFunc(paths, func(o event.ContextPath) bool { return o.Path == abs })
 		if i < 0 {
-			paths = append(paths, p)
+			if !slices.ContainsFunc(paths, func(o event.ContextPath) bool { return within(o, p) }) {
+				paths = append(paths, p)
+			}
 			continue
 		}
 		if p.Protected == nil {
@@ -114,6 +116,13 @@ func (a *App) material(ctx context.Context, configured []event.ContextPath, q co
 		images = append(images, m)
 	}
 	return text, paths, images, a.allowed(paths)
+}
+
+// within reports whether a path is part of what the agents have anyway: naming
+// it again does not take rights away.
+func within(o, p event.ContextPath) bool {
+	rel, err := filepath.Rel(o.Path, p.Path)
+	return err == nil && filepath.IsLocal(rel) && (o.Write || !p.Write)
 }
 
 // allowed refuses paths that no agent may be given: the program's own state, and

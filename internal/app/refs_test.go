@@ -79,7 +79,7 @@ func TestMaterial(t *testing.T) {
 	put(t, a, "src/x", "docs/y", "shot.png", "fake.png/z", "text.md")
 	in := func(name string) string { return filepath.Join(a.project, name) }
 	q := a.request()
-	q.Task = "Look at @docs:w"
+	q.Task = "Look at @docs:w and @src/x and @docs/y"
 	q.Context = []event.ContextPath{{Path: "src", Write: true}}
 	q.Images = []string{"shot.png"}
 	configured := []event.ContextPath{{Path: in("src"), Protected: []string{"x"}}, {Path: in("docs")}}
