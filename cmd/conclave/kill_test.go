@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,7 @@ func TestKilledAnywhere(t *testing.T) {
 // a project in which runs are killed.
 type project struct {
 	dir string
+	env []string // besides the usual
 	// acknowledged is every event line printed, by number.
 	acknowledged map[uint64]string
 }
@@ -89,9 +91,20 @@ func (p *project) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Dir = p.dir
 	// The sockets of those that are killed go away with the project.
-	cmd.Env = append(os.Environ(), asProgram+"=1", "XDG_RUNTIME_DIR="+p.sockets())
+	// Nothing of whoever runs the tests is to matter.
+	cmd.Env = append(withoutKeys(os.Environ()), asProgram+"=1", "XDG_RUNTIME_DIR="+p.sockets(),
+		"XDG_CONFIG_HOME="+filepath.Join(p.sockets(), "none"), "XDG_STATE_HOME="+filepath.Join(p.sockets(), "state"))
+	cmd.Env = append(cmd.Env, p.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
+}
+
+// withoutKeys is an environment without the keys and addresses of providers.
+func withoutKeys(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return strings.HasSuffix(name, "_API_KEY") || strings.HasSuffix(name, "_BASE_URL") || name == "OLLAMA_HOST"
+	})
 }
 
 // sockets is where drivers have their sockets: outside a project that may be

@@ -8,6 +8,7 @@ import (
 
 	"conclave/internal/app"
 	"conclave/internal/cli"
+	"conclave/internal/sandbox/landlock"
 )
 
 // asProgram in the environment makes this test binary the program itself.
@@ -18,6 +19,7 @@ const asProgram = "CONCLAVE_TEST_AS_PROGRAM"
 const quickExit = "atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
+	landlock.Child() // as the program does
 	run := func() { os.Exit(app.Main(os.Args[1:], cli.System())) }
 	if os.Getenv(asProgram) != "" {
 		run()

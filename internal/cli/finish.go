@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"slices"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
@@ -95,10 +98,23 @@ func (w *watch) print(r view.RunResult) error {
 	if w.printAnswer(r.FinalAnswer.Text); w.out.fault() != nil {
 		return fmt.Errorf("print the answer: %w\nIt is kept; see it with: conclave runs show %s", w.out.fault(), w.id)
 	}
-	if f := r.Footer(); f != "" && !w.show.quiet {
-		fmt.Fprintf(w.Err, "\n%s\n", f)
+	if !w.show.quiet {
+		footer(w.Err, r)
 	}
 	return ended(r.Status)
+}
+
+// footer says which files there are besides the answer: those in the workspace
+// it was written in, and those of the user's that were changed.
+func footer(w io.Writer, r view.RunResult) {
+	entries, _ := os.ReadDir(r.WorkspacePath)
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == ".git" })
+	if r.WorkspacePath != "" && len(entries) > 0 {
+		fmt.Fprintf(w, "\nThe files that go with it are in %s\n", view.OneLine(r.WorkspacePath))
+	}
+	if f := r.Footer(); f != "" {
+		fmt.Fprintf(w, "\n%s\n", f)
+	}
 }
 
 // resolve fills in the texts a result only names.

@@ -75,7 +75,11 @@ func (e *env) printRun(card view.Card, r view.RunResult, task string, driver con
 	if driven {
 		took = card.Elapsed(time.Now())
 	}
-	fmt.Fprintf(o, "%s · started %s · %s\n\n", card.Mode, card.Started.Local().Format("Jan _2 15:04:05"), took.Round(100*time.Millisecond))
+	cost := ""
+	if r.Usage.Total.CostUSD > 0 {
+		cost = fmt.Sprintf(" · $%.4f", r.Usage.Total.CostUSD)
+	}
+	fmt.Fprintf(o, "%s · started %s · %s%s\n\n", card.Mode, card.Started.Local().Format("Jan _2 15:04:05"), took.Round(100*time.Millisecond), cost)
 	rows := [][]string{{"AGENT", "ID", "STATE", "ANSWERS", "CALLS", "TOKENS", "VOTE"}}
 	for _, l := range card.Agents {
 		vote := string(l.VoteFor)
@@ -102,6 +106,7 @@ func (e *env) printRun(card view.Card, r view.RunResult, task string, driver con
 	if t := strings.TrimSpace(r.FinalAnswer.Text); t != "" {
 		fmt.Fprintf(o, "\n%s\n", view.Clean(t))
 	}
+	footer(o, r)
 }
 
 func tokensOf(r view.RunResult, a event.AgentID) string {
