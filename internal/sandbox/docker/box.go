@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"sync"
 
 	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
 	"conclave/internal/proc"
@@ -31,7 +30,7 @@ type box struct {
 	mu      sync.Mutex
 	id      string
 	keeper  keeper
-	seen    map[string]fs.FileInfo // what was mounted
+	mounted anchors
 	closed  bool
 	gone    bool
 	starts  sync.WaitGroup
@@ -59,6 +58,8 @@ func (b *box) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, er
 	return p, nil
 }
 
+// start begins a command. In a container that does not run, because somebody in
+// it has killed everyone, it is begun again.
 func (b *box) start(ctx context.Context, c sandbox.Command) (*process, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return nil, errors.New("there is no command")
@@ -68,22 +69,32 @@ func (b *box) start(ctx context.Context, c sandbox.Command) (*process, error) {
 	if err := b.mend(call); err != nil {
 		return nil, err
 	}
-	p := newProcess(b, c)
-	exec, err := b.create(call, p.mark, c)
-	if errdefs.IsConflict(err) { // it does not run: somebody in it has killed everyone
-		if err := b.restart(call); err != nil {
-			return nil, err
-		}
-		exec, err = b.create(call, p.mark, c)
+	p, err := b.begin(ctx, call, c)
+	if err == nil || context.Cause(ctx) != nil || !b.stopped(call) {
+		return p, err
 	}
+	if err := b.restart(call); err != nil {
+		return nil, err
+	}
+	return b.begin(ctx, call, c)
+}
+
+// begin begins a command and returns when it has.
+func (b *box) begin(ctx, call context.Context, c sandbox.Command) (*process, error) {
+	p := newProcess(b, c)
+	id, k := b.current()
+	made, err := b.api.ExecCreate(call, id, client.ExecCreateOptions{
+		AttachStdin: c.Stdin != nil, AttachStdout: true, AttachStderr: true,
+		Env: env(b.image, b.plan.spec, c), WorkingDir: workdir(b.plan.spec.Place, c), Cmd: runArgv(p.mark, k, c.Argv),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("hand Docker the command: %w", err)
 	}
-	p.exec = exec
+	p.exec = made.ID
 	// From here on the end of the context stops a command that may have begun.
-	late, cancelLate := b.call(context.WithoutCancel(ctx))
-	defer cancelLate()
-	p.conn, err = b.api.ExecAttach(late, exec, client.ExecAttachOptions{})
+	late, cancel := b.call(context.WithoutCancel(ctx))
+	defer cancel()
+	p.conn, err = b.api.ExecAttach(late, p.exec, client.ExecAttachOptions{})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("have Docker run the command: %w", err), b.kill())
 	}
@@ -91,6 +102,12 @@ func (b *box) start(ctx context.Context, c sandbox.Command) (*process, error) {
 	b.procs[p] = true
 	b.mu.Unlock()
 	go p.run(ctx)
+	<-p.greeter.heard
+	if _, err := p.greeter.result(); err != nil {
+		if _, err := p.Wait(); err != nil {
+			return nil, err
+		}
+	}
 	return p, nil
 }
 
@@ -99,15 +116,6 @@ func (b *box) call(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, answer)
 	stop := context.AfterFunc(b.life, cancel)
 	return ctx, func() { stop(); cancel() }
-}
-
-func (b *box) create(ctx context.Context, mark string, c sandbox.Command) (string, error) {
-	id, k := b.current()
-	made, err := b.api.ExecCreate(ctx, id, client.ExecCreateOptions{
-		AttachStdin: c.Stdin != nil, AttachStdout: true, AttachStderr: true,
-		Env: env(b.image, b.plan.spec, c), WorkingDir: workdir(b.plan.spec.Place, c), Cmd: runArgv(mark, k, c.Argv),
-	})
-	return made.ID, err
 }
 
 func (b *box) current() (id string, k keeper) {
@@ -121,7 +129,7 @@ func (b *box) current() (id string, k keeper) {
 func (b *box) mend(ctx context.Context) error {
 	b.mending.Lock()
 	defer b.mending.Unlock()
-	changed := b.intact()
+	changed := b.mounted.intact()
 	if changed == nil {
 		return nil
 	}
@@ -138,6 +146,20 @@ func (b *box) mend(ctx context.Context) error {
 	return b.build(ctx)
 }
 
+// stopped reports whether the container has ended, or is about to.
+func (b *box) stopped(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	id, _ := b.current()
+	w := b.api.ContainerWait(ctx, id, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
+	select {
+	case <-w.Result:
+		return true
+	case <-w.Error:
+		return false
+	}
+}
+
 // restart has a container run again that somebody in it has ended.
 func (b *box) restart(ctx context.Context) error {
 	b.mending.Lock()
@@ -151,29 +173,6 @@ func (b *box) restart(ctx context.Context) error {
 		return nil // by somebody else meanwhile
 	}
 	return b.wake(ctx)
-}
-
-// look is what is at the paths of a layout.
-func look(items []layout.Item) (map[string]fs.FileInfo, error) {
-	out := map[string]fs.FileInfo{}
-	for _, i := range items {
-		info, err := os.Lstat(i.Path)
-		if err != nil {
-			return nil, fmt.Errorf("look at %s: %w", i.Path, err)
-		}
-		out[i.Path] = info
-	}
-	return out, nil
-}
-
-// intact is that everything mounted is still what is there outside.
-func (b *box) intact() error {
-	for path, was := range b.seen {
-		if is, err := os.Lstat(path); err != nil || !os.SameFile(was, is) {
-			return fmt.Errorf("%s was replaced by something else", path)
-		}
-	}
-	return nil
 }
 
 // kill ends everyone in the container at once, the container included. The next
@@ -223,6 +222,7 @@ func (b *box) Close() error {
 	if err != nil {
 		return fmt.Errorf("close a box in docker: %w", err) // what is under its mounts has to stay
 	}
+	b.mounted.close()
 	b.hold.Give()
 	return b.dir.Remove()
 }

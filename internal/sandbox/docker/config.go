@@ -106,9 +106,13 @@ func (p plan) options() client.ContainerCreateOptions {
 	if p.spec.Network {
 		host.NetworkMode = container.NetworkMode(p.network)
 	}
+	memory := "rw,exec,nosuid,nodev,mode=1777" // an image that has the folder decides about its mode
+	if uid, gid, ok := strings.Cut(p.user.id, ":"); ok {
+		memory += ",uid=" + uid + ",gid=" + gid
+	}
 	for _, dir := range []string{tmp, home} {
 		if !slices.ContainsFunc(p.mounts, func(m mount.Mount) bool { return m.Target == dir }) {
-			host.Tmpfs[dir] = "rw,exec,nosuid,nodev,mode=1777"
+			host.Tmpfs[dir] = memory
 		}
 	}
 	return client.ContainerCreateOptions{
@@ -116,7 +120,7 @@ func (p plan) options() client.ContainerCreateOptions {
 		HostConfig: host,
 		Config: &container.Config{
 			Image: p.image, User: p.user.id, Labels: p.labels, Hostname: "box", WorkingDir: "/",
-			Entrypoint: []string{"sh", "-c", keepScript, p.mark}, Cmd: []string{}, AttachStdout: true,
+			Entrypoint: []string{"sh", script("keep"), p.mark}, Cmd: []string{}, AttachStdout: true,
 			// An image's own check would be a command nobody asked for.
 			Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 		},

@@ -28,7 +28,13 @@ var daemon = sync.OnceValues(func() (*dockertest.Daemon, error) {
 // started is whether it was.
 var started bool
 
+// leaveArg is what the test binary is started with to be killed.
+const leaveArg = "leave"
+
 func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == leaveArg {
+		leave(os.Args[2], os.Args[3])
+	}
 	if len(os.Args) > 2 && !strings.HasPrefix(os.Args[1], "-") {
 		sandboxtest.Main(m) // in a box
 	}

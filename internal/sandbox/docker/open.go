@@ -11,10 +11,12 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/api/types/mount"
 	"github.com/moby/moby/client"
 	"github.com/moby/moby/client/pkg/versions"
 
 	"conclave/internal/sandbox"
+	"conclave/internal/sandbox/internal/layout"
 	"conclave/internal/sandbox/internal/scratch"
 )
 
@@ -93,17 +95,11 @@ func (b *box) build(ctx context.Context) error {
 	if err := exposed(b.api.DaemonHost(), items); err != nil {
 		return err
 	}
-	covers := filepath.Join(filepath.Dir(b.dir.Home()), "covers")
-	if err := os.RemoveAll(covers); err != nil {
-		return fmt.Errorf("make room for empty files: %w", err)
-	}
-	if err := os.Mkdir(covers, 0o755); err != nil {
-		return fmt.Errorf("make room for empty files: %w", err)
-	}
-	if b.plan.mounts, err = mounts(items, covers, versions.LessThan(b.api.ClientVersion(), deepReadOnly)); err != nil {
+	if b.plan.mounts, err = b.furnish(items); err != nil {
 		return err
 	}
-	if b.seen, err = look(items); err != nil {
+	b.mounted.close()
+	if b.mounted, err = hold(items); err != nil {
 		return err
 	}
 	made, err := b.api.ContainerCreate(ctx, b.plan.options())
@@ -117,7 +113,24 @@ func (b *box) build(ctx context.Context) error {
 		return err
 	}
 	// Between looking and mounting somebody may have put something else there.
-	return b.intact()
+	return b.mounted.intact()
+}
+
+// furnish makes what a container has mounted besides the place, and returns all
+// of it.
+func (b *box) furnish(items []layout.Item) ([]mount.Mount, error) {
+	base := filepath.Dir(b.dir.Home())
+	covers, inside := filepath.Join(base, "covers"), filepath.Join(base, "scripts")
+	for _, dir := range []string{covers, inside} {
+		if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755)); err != nil {
+			return nil, fmt.Errorf("make the box's folder: %w", err)
+		}
+	}
+	if err := writeScripts(inside); err != nil {
+		return nil, err
+	}
+	out, err := mounts(items, covers, versions.LessThan(b.api.ClientVersion(), deepReadOnly))
+	return append(out, mount.Mount{Type: mount.TypeBind, Source: inside, Target: scriptDir, ReadOnly: true}), err
 }
 
 // wake starts the container and waits until its first process has said hello.

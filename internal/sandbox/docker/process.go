@@ -17,13 +17,15 @@ import (
 )
 
 const (
-	watch   = 5 * time.Second      // between two looks at a command that says nothing
-	drain   = 2 * time.Second      // for output of a command that has ended
-	settle  = 5 * time.Second      // for Docker to notice an end
-	pause   = 5 * time.Millisecond // between two looks for it
-	begin   = 10 * time.Second     // for a command to begin, if it is to be stopped
-	patient = 12 * time.Second     // for a command to be stopped
-	killed  = 128 + 9              // the exit code of who was killed
+	watch   = 5 * time.Second        // between two looks at a command that says nothing
+	drain   = 2 * time.Second        // for output of a command that has ended
+	settle  = 5 * time.Second        // for Docker to notice an end
+	pause   = 5 * time.Millisecond   // between two looks for it
+	begin   = 10 * time.Second       // for a command to begin, if it is to be stopped
+	moment  = 500 * time.Millisecond // for a container that is dying
+	patient = 12 * time.Second       // for a command to be stopped
+	unswept = 125                    // the exit code of a script that could not sweep
+	killed  = 128 + 9                // the exit code of who was killed
 )
 
 func random() string { return rand.Text() }
@@ -73,6 +75,9 @@ func (p *process) run(ctx context.Context) {
 	}
 	err := p.follow(ctx, drained)
 	p.exit, p.err = p.status()
+	if err == nil && p.err == nil && (p.exit == killed || p.exit == unswept) {
+		p.err = p.finish(nil) // perhaps nobody was there any more to sweep
+	}
 	p.err = errors.Join(err, p.err)
 	if p.err != nil && p.box.life.Err() != nil && err == nil {
 		p.exit, p.err = killed, nil // with its box

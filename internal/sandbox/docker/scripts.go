@@ -1,25 +1,36 @@
 package docker
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 )
 
-// The scripts of a container; each is given to sh -c, with a mark as its name
-// and its arguments. What they say first is a line of three words: the mark, the
-// pid, and one more.
-var (
-	//go:embed scripts/family.sh
-	familyScript string
-	//go:embed scripts/keep.sh
-	keepScript string
-	//go:embed scripts/run.sh
-	runScript string
-	//go:embed scripts/stop.sh
-	stopScript string
-)
+// The scripts of a container lie in a folder of it. What they say first is a
+// line of three words: a mark they are given, their pid, and one more.
+//
+//go:embed scripts
+var scripts embed.FS
+
+// scriptDir is where the scripts are in a container.
+const scriptDir = "/.conclave"
+
+func script(name string) string { return scriptDir + "/" + name + ".sh" }
+
+// writeScripts puts the scripts into a folder to be mounted.
+func writeScripts(dir string) error {
+	sub, err := fs.Sub(scripts, "scripts")
+	if err == nil {
+		err = os.CopyFS(dir, sub)
+	}
+	if err != nil {
+		return fmt.Errorf("write the scripts of the container: %w", err)
+	}
+	return nil
+}
 
 // noInit is what the keeper says if nobody in the container adopts orphans.
 const noInit = "-"
@@ -27,7 +38,7 @@ const noInit = "-"
 // runArgv is the command that runs another one. Without an init that adopts its
 // orphans they go to process 1 and count as left behind.
 func runArgv(mark string, k keeper, argv []string) []string {
-	out := []string{"sh", "-c", familyScript + runScript, mark, strconv.Itoa(k.pid)}
+	out := []string{"sh", script("run"), mark, strconv.Itoa(k.pid)}
 	if k.init == noInit {
 		// Not a word of the script's own shell, whatever it is called.
 		out = append(out, "sh", "-c", `exec "$0" "$@"`)
@@ -44,7 +55,7 @@ func stopArgv(k keeper, who hello) []string {
 	if k.init != noInit {
 		parent = strconv.Itoa(who.pid)
 	}
-	return []string{"sh", "-c", familyScript + stopScript, "stop", strconv.Itoa(who.pid), who.word, parent}
+	return []string{"sh", script("stop"), strconv.Itoa(k.pid), strconv.Itoa(who.pid), who.word, parent}
 }
 
 // hello is what a script says first.

@@ -62,7 +62,9 @@ func (d *Daemon) Again() error {
 		return err
 	}
 	pidfile := filepath.Join(d.dir, "pid")
+	// Of one that was killed; whoever has the pids now is somebody else.
 	_ = os.Remove(pidfile)
+	_ = os.Remove(filepath.Join(d.dir, "exec", "containerd", "containerd.pid"))
 	d.cmd = exec.Command(d.program,
 		"--config-file", settings, "--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"),
 		"--pidfile", pidfile, "--host", d.Host(), "--containerd-namespace", filepath.Base(d.dir), "--containerd-plugins-namespace", filepath.Base(d.dir)+".plugins",

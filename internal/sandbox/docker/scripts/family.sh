@@ -41,3 +41,17 @@ look() {
 
 # nap is a moment. Not every sleep knows fractions.
 nap() { sleep 0.02 2>/dev/null || sleep 1; }
+
+# sweep KEEPER kills whoever is left without a command: the descendants of
+# process 1 but KEEPER. It fails if somebody will not go.
+sweep() {
+	round=0
+	while [ "$round" -lt 200 ]; do
+		look 1 "$1" -
+		case $found$unsure in '') return 0 ;; esac
+		case $found in ?*) kill -9 $found ;; esac
+		[ "$round" -lt 1 ] || nap
+		round=$((round + 1))
+	done
+	return 1
+} 2>/dev/null

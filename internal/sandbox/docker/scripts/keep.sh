@@ -2,5 +2,5 @@
 # keeps the container running. Commands come by exec.
 init=-
 [ -x /sbin/docker-init ] && init=/sbin/docker-init
-echo "$0 $$ $init"
+echo "$1 $$ $init"
 exec sleep 2147483647
