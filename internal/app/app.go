@@ -20,6 +20,7 @@ import (
 	"conclave/internal/eventlog"
 	"conclave/internal/eventlog/sqlite"
 	"conclave/internal/live"
+	"conclave/internal/sandbox/docker"
 )
 
 // Version is the program's version.
@@ -43,8 +44,9 @@ type App struct {
 	hub     live.Hub
 	pools   wire.Pools
 
-	mu  sync.Mutex
-	log eventlog.Log // opened when first needed
+	mu         sync.Mutex
+	log        eventlog.Log   // opened when first needed
+	containers *docker.Engine // made when first needed
 }
 
 var _ control.Control = (*App)(nil)
@@ -78,12 +80,16 @@ func (a *App) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.pools.Close()
-	if a.log == nil {
-		return nil
+	var errs []error
+	if a.containers != nil {
+		errs = append(errs, a.containers.Close())
+		a.containers = nil
 	}
-	err := a.log.Close()
-	a.log = nil
-	return err
+	if a.log != nil {
+		errs = append(errs, a.log.Close())
+		a.log = nil
+	}
+	return errors.Join(errs...)
 }
 
 // events is the project's log, made if it is not there.

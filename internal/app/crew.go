@@ -15,6 +15,7 @@ import (
 	"conclave/internal/kit"
 	"conclave/internal/redact"
 	"conclave/internal/sandbox"
+	"conclave/internal/sandbox/docker"
 	"conclave/internal/workspace"
 )
 
@@ -85,6 +86,9 @@ func (a *App) engine(ctx context.Context, s gear.Shell) (sandbox.Engine, error) 
 	e, _, err := sandbox.Pick(ctx, a.sandboxes(), s.Sandbox)
 	if err != nil {
 		return nil, &backend.Error{Kind: backend.Invalid, Message: "commands cannot be run", Err: err}
+	}
+	if d, ok := e.(*docker.Engine); ok {
+		return d.With(s.Network), nil
 	}
 	return e, nil
 }

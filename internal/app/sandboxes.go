@@ -3,6 +3,7 @@ package app
 import (
 	"conclave/internal/sandbox"
 	"conclave/internal/sandbox/bwrap"
+	"conclave/internal/sandbox/docker"
 	"conclave/internal/sandbox/host"
 	"conclave/internal/sandbox/landlock"
 )
@@ -15,5 +16,16 @@ func (a *App) sandboxes() []sandbox.Engine {
 		&bwrap.Engine{Procs: procs, Boxes: boxes},
 		&landlock.Engine{Self: "/proc/self/exe", Procs: procs, Boxes: boxes},
 		&host.Engine{Procs: procs, Boxes: boxes},
+		a.docker(),
 	}
+}
+
+// docker is the one client of the engine; it connects when it is first used.
+func (a *App) docker() *docker.Engine {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.containers == nil {
+		a.containers = docker.New(docker.Options{})
+	}
+	return a.containers
 }

@@ -18,7 +18,7 @@ import (
 
 // tools is where the tools of agents come from, in the order in which a model is
 // offered them.
-var tools = []kit.Source{fileTools, shellTools, planTools, memoryTools, skillTools, webTools}
+var tools = []kit.Source{fileTools, shellTools, planTools, memoryTools, skillTools, webTools, serverTools}
 
 func fileTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
 	if !b.Gear.Files || b.Root == nil {

@@ -61,6 +61,9 @@ type Bench struct {
 	Engine string
 	Boxed  bool
 	Env    func(string) (string, bool)
+	// Flow is the run, and Records where its child processes are recorded.
+	Flow    event.FlowID
+	Records string
 	// Dir is where relative paths begin; Notes where the agent's memory is kept.
 	Dir   string
 	Notes string
