@@ -86,7 +86,7 @@ func (t *turn) failed(err error) []event.Fact {
 // knows the cost, and what it holds when its turn ends counts as spent.
 func turnedAway(k backend.ErrorKind) bool {
 	switch k {
-	case backend.Auth, backend.Invalid, backend.RateLimited, backend.Overloaded, backend.Unreachable:
+	case backend.Auth, backend.Invalid, backend.TooLong, backend.RateLimited, backend.Overloaded, backend.Unreachable:
 		return true
 	}
 	return false
