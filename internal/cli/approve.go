@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -147,7 +146,10 @@ func (e *env) question(ctx context.Context, c control.Control, typed string) (ev
 			return id, s.Card.Gates[0], nil
 		}
 	}
-	return "", view.Gate{}, control.Usagef("%s asks nothing", cmp.Or(typed, "no run here"))
+	if typed == "" {
+		return "", view.Gate{}, control.Usagef("no run here asks for anything")
+	}
+	return "", view.Gate{}, control.Usagef("%s asks for nothing", ids[0])
 }
 
 func verb(choice string) string {

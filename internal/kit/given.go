@@ -28,6 +28,36 @@ type given struct {
 	Action string     `json:"action"` // for whoever reads the file
 }
 
+// lasting is an action as it is kept for good: the workspace, which is another
+// folder in every run, is called by what it is.
+func (h *hand) lasting(a policy.Action) policy.Action {
+	if h.kit.tree == nil {
+		return a
+	}
+	a.Dir = inWorkspace(h.kit.tree.Dir(), a.Dir)
+	switch a.Kind {
+	case policy.Read, policy.Write, policy.Delete:
+		a.Target = inWorkspace(h.kit.tree.Dir(), a.Target)
+	}
+	a.Also = slices.Clone(a.Also)
+	for i := range a.Also {
+		a.Also[i] = h.lasting(a.Also[i])
+	}
+	return a
+}
+
+// inWorkspace is a path that may lie in a workspace, the same in each of them.
+func inWorkspace(dir, path string) string {
+	if path != "" && !filepath.IsAbs(path) {
+		return "./" + path // and so is none of ours
+	}
+	rel, err := filepath.Rel(dir, path)
+	if path == "" || err != nil || !filepath.IsLocal(rel) {
+		return path
+	}
+	return filepath.Join("the workspace", rel)
+}
+
 // OpenGiven reads the file; one that is not there is empty.
 func OpenGiven(file string) (*Given, error) {
 	g := &Given{File: file}

@@ -140,12 +140,14 @@ func (h *hand) Judge(x tool.Tool, c event.ToolCall) (policy.Action, policy.Verdi
 		return a, policy.Verdict{Decision: policy.Allow}
 	}
 	p := h.kit.gear.Permissions
-	p.Given = append(slices.Clip(p.Given), h.kit.shop.Given.All()...)
+	if slices.Contains(h.kit.shop.Given.All(), h.lasting(a).Hash()) {
+		p.Given = append(slices.Clip(p.Given), a.Hash())
+	}
 	return a, p.Judge(a)
 }
 
 // Remember implements [agent.Hand].
-func (h *hand) Remember(a policy.Action) error { return h.kit.shop.Given.Add(a) }
+func (h *hand) Remember(a policy.Action) error { return h.kit.shop.Given.Add(h.lasting(a)) }
 
 // Snapshot implements [agent.Hand].
 func (h *hand) Snapshot(ctx context.Context) (string, error) {
