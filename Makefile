@@ -3,7 +3,11 @@
 GO ?= go
 TASK ?= Which sorting algorithm should I use for nearly sorted data?
 
-.PHONY: run build check fmt vet test race bench update
+# What the tests use besides Go. Without one of them its tests are skipped, and
+# fail where CI=true.
+DEPS = bubblewrap busybox-static docker.io git iptables ripgrep
+
+.PHONY: run build check deps fmt vet test race bench update
 
 run: ## the offline demo
 	$(GO) run ./cmd/conclave run "$(TASK)"
@@ -12,6 +16,17 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o conclave ./cmd/conclave
 
 check: fmt vet build test race ## everything that has to hold
+
+deps: ## installs what the tests use, on Debian and as root; else names it
+	@missing=""; for p in $(DEPS); do \
+		dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; \
+	done; \
+	if test -z "$$missing"; then exit 0; fi; \
+	if test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null; then echo "not installed:$$missing"; exit 0; fi; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	apt-get install -qq -y --no-install-recommends $$missing >/dev/null || \
+	{ apt-get update -qq && apt-get install -qq -y --no-install-recommends $$missing >/dev/null; } || \
+	echo "could not be installed:$$missing"
 
 fmt:
 	@test -z "$$(gofmt -l cmd internal examples)" || { echo "gofmt would change:"; gofmt -l cmd internal examples; exit 1; }

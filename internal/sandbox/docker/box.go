@@ -18,13 +18,14 @@ import (
 
 // box is one container.
 type box struct {
-	api   *client.Client
-	plan  plan
-	image []string // its environment
-	dir   *scratch.Dir
-	hold  *layout.Hold
-	life  context.Context // ends with the box
-	end   context.CancelFunc
+	api    *client.Client
+	plan   plan
+	image  []string // its environment
+	dir    *scratch.Dir
+	hold   *layout.Hold
+	clocks clocks
+	life   context.Context // ends with the box
+	end    context.CancelFunc
 
 	mending sync.Mutex // held by who starts or replaces the container
 	mu      sync.Mutex
@@ -113,7 +114,7 @@ func (b *box) begin(ctx, call context.Context, c sandbox.Command) (*process, err
 
 // call is a context for one call of the API.
 func (b *box) call(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, answer)
+	ctx, cancel := context.WithTimeout(ctx, b.clocks.answer)
 	stop := context.AfterFunc(b.life, cancel)
 	return ctx, func() { stop(); cancel() }
 }
@@ -202,7 +203,7 @@ func (b *box) Close() error {
 
 	var err error
 	if id, _ := b.current(); id != "" {
-		ctx, cancel := context.WithTimeout(context.Background(), removal)
+		ctx, cancel := context.WithTimeout(context.Background(), b.clocks.removal)
 		defer cancel()
 		err = remove(ctx, b.api, id)
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/moby/moby/client"
@@ -176,6 +177,36 @@ func TestDaemonDiesWhileACommandRuns(t *testing.T) {
 	if left, err := d.Left(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("containers are left: %q (%v)", left, err)
 	}
+}
+
+func TestDaemonHangsWhileACommandRuns(t *testing.T) {
+	host(t) // or skip
+	d, err := dockertest.Start()
+	check(t, err)
+	t.Cleanup(func() { check(t, d.Stop()) })
+	e := New(Options{Host: d.Host(), Image: dockertest.Image})
+	defer e.Close()
+	opened, err := e.Open(t.Context(), spec(t))
+	check(t, err)
+	b := opened.(*box)
+	b.clocks = clocks{answer: 2 * time.Second, removal: 50 * time.Millisecond, watch: 50 * time.Millisecond, settle: 50 * time.Millisecond}
+	check(t, d.Pause(true))
+	_, err = b.Start(t.Context(), sandbox.Command{Argv: []string{"true"}})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("starting a command says %v", err)
+	}
+	check(t, d.Pause(false))
+	p := began(t, b, "echo up; sleep 1000")
+	check(t, d.Pause(true))
+	if exit, err := p.Wait(); exit >= 0 || err == nil || !strings.Contains(err.Error(), "may still run") {
+		t.Errorf("it ended with %d and %v", exit, err)
+	}
+	if err := b.Close(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("closing the box says %v", err)
+	}
+	check(t, d.Pause(false))
+	b.clocks = usual
+	check(t, b.Close())
 }
 
 // leave is what the test binary does when it is to be killed with a box open.

@@ -105,11 +105,15 @@ func (e *Engine) Close() error {
 	return e.shared.api.Close()
 }
 
-// How long Docker may take to answer.
-const (
-	answer  = 15 * time.Second // usually
-	removal = 30 * time.Second // to remove a container
-)
+// clocks are how long Docker is waited for.
+type clocks struct {
+	answer  time.Duration // for an answer
+	removal time.Duration // for a container to be gone
+	watch   time.Duration // between two looks at a command that says nothing
+	settle  time.Duration // for Docker to notice that a command has ended
+}
+
+var usual = clocks{answer: 10 * time.Second, removal: 20 * time.Second, watch: 5 * time.Second, settle: 5 * time.Second}
 
 func (e *Engine) connect() (*client.Client, error) {
 	e.shared.mu.Lock()
@@ -151,7 +155,7 @@ func (e *Engine) reach(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answer)
+	ctx, cancel := context.WithTimeout(ctx, usual.answer)
 	defer cancel()
 	ping, err := api.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true})
 	switch host := api.DaemonHost(); {

@@ -67,7 +67,7 @@ func (e *Engine) open(ctx context.Context, s sandbox.Spec) (*box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &box{api: api, plan: p, image: image, dir: dir, hold: e.shared.holds.New(dir.Note), procs: map[*process]bool{}}
+	b := &box{api: api, plan: p, image: image, dir: dir, hold: e.shared.holds.New(dir.Note), clocks: usual, procs: map[*process]bool{}}
 	b.life, b.end = context.WithCancel(context.Background())
 	if err := b.build(ctx); err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -86,7 +86,7 @@ func possible(l sandbox.Limits) error {
 
 // build makes the container and has it run.
 func (b *box) build(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*answer)
+	ctx, cancel := context.WithTimeout(ctx, 2*b.clocks.answer)
 	defer cancel()
 	items, err := b.hold.Take(b.plan.spec.Place)
 	if err != nil {
@@ -178,7 +178,7 @@ func (u *until) Read(b []byte) (int, error) {
 
 // removeBox removes the containers of a flow and owner.
 func removeBox(ctx context.Context, api *client.Client, s sandbox.Spec) error {
-	ctx, cancel := context.WithTimeout(ctx, removal)
+	ctx, cancel := context.WithTimeout(ctx, usual.removal)
 	defer cancel()
 	found, err := api.ContainerList(ctx, client.ContainerListOptions{All: true,
 		Filters: client.Filters{}.Add("label", labelFlow+"="+string(s.Flow), labelOwner+"="+s.Owner)})

@@ -17,11 +17,8 @@ import (
 )
 
 const (
-	watch   = 5 * time.Second        // between two looks at a command that says nothing
 	drain   = 2 * time.Second        // for output of a command that has ended
-	settle  = 5 * time.Second        // for Docker to notice an end
 	pause   = 5 * time.Millisecond   // between two looks for it
-	begin   = 10 * time.Second       // for a command to begin, if it is to be stopped
 	moment  = 500 * time.Millisecond // for a container that is dying
 	patient = 12 * time.Second       // for a command to be stopped
 	unswept = 125                    // the exit code of a script that could not sweep
@@ -87,7 +84,7 @@ func (p *process) run(ctx context.Context) {
 // follow returns when all output was read, and says why that was not the
 // command's own doing.
 func (p *process) follow(ctx context.Context, drained <-chan error) error {
-	tick := time.NewTicker(watch)
+	tick := time.NewTicker(p.box.clocks.watch)
 	defer tick.Stop()
 	silent := 0 // how often Docker did not answer
 	for {
@@ -107,9 +104,13 @@ func (p *process) follow(ctx context.Context, drained <-chan error) error {
 				silent = 0
 				continue
 			}
-			if silent++; err == nil || silent > 1 {
-				// It has ended, and somebody keeps its output open; or nobody can say.
-				return errors.Join(err, p.finish(drained))
+			if err == nil { // it has ended, and somebody keeps its output open
+				return p.finish(drained)
+			}
+			if silent++; silent > 1 {
+				p.conn.Close()
+				<-drained
+				return fmt.Errorf("the command may still run: %w", err)
 			}
 		}
 	}
@@ -140,7 +141,7 @@ func (p *process) finish(drained <-chan error) error {
 
 // halt has the command stopped by another one.
 func (p *process) halt() error {
-	t := time.NewTimer(begin)
+	t := time.NewTimer(p.box.clocks.answer)
 	defer t.Stop()
 	select {
 	case <-p.greeter.heard:
@@ -222,7 +223,7 @@ func (p *process) status() (int, error) {
 
 // exit is the exit code of an exec that has ended, or is about to.
 func (b *box) exit(exec string) (int, error) {
-	ctx, cancel := context.WithTimeout(b.life, settle)
+	ctx, cancel := context.WithTimeout(b.life, b.clocks.settle)
 	defer cancel()
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
