@@ -151,7 +151,7 @@ func (x *checkup) keys(context.Context) {
 		}
 	}
 	if none && !lacking && x.file == nil {
-		x.warn(area, "set one of the variables that conclave explain api_key names, or start a local server", "no key of a model provider is set")
+		x.warn(area, "set the key of a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …), or start a server such as ollama", "no key of a model provider is set")
 	}
 }
 

@@ -128,7 +128,7 @@ func (x *checkup) disk(context.Context) {
 	const area = "disk"
 	var s unix.Statfs_t
 	if err := unix.Statfs(x.project, &s); err != nil {
-		x.warn(area, "", "the space left in %s is not known: %v", x.project, err)
+		x.warn(area, "see with: df "+x.project, "the space left in %s is not known: %v", x.project, err)
 		return
 	}
 	free := uint64(s.Bavail) * uint64(s.Bsize)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"conclave/internal/control"
-	"conclave/internal/event"
 	"conclave/internal/kit"
 	"conclave/internal/proc"
 	"conclave/internal/sandbox"
@@ -27,7 +26,7 @@ func (x *checkup) log(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		x.problem(area, "", "%v", err)
+		x.problem(area, "put back a copy of .conclave, or move it away to start anew", "%v", err)
 		return
 	}
 	for i, f := range found {
@@ -43,7 +42,7 @@ func (x *checkup) log(ctx context.Context) {
 	}
 	flows, err := x.Flows(ctx)
 	if err != nil {
-		x.problem(area, "", "%v", err)
+		x.problem(area, "conclave log check", "%v", err)
 		return
 	}
 	var left []string
@@ -56,7 +55,11 @@ func (x *checkup) log(ctx context.Context) {
 		x.warn(area, "conclave resume "+left[0], "nobody drives %s, not finished", counted(left))
 	}
 	if len(found) == 0 {
-		x.ok(area, "%d runs, all sound", len(flows))
+		if len(flows) == 1 {
+			x.ok(area, "1 run, sound")
+		} else {
+			x.ok(area, "%d runs, all sound", len(flows))
+		}
 	}
 }
 
@@ -79,7 +82,7 @@ func (x *checkup) leftovers(ctx context.Context) {
 	var left []string
 	orphans, err := processes(x.state("procs"), nil)
 	if err != nil {
-		x.warn(area, "", "%v", err)
+		x.warn(area, "remove what cannot be read from "+x.state("procs"), "%v", err)
 	}
 	for _, o := range orphans {
 		left = append(left, o.String())
@@ -89,9 +92,9 @@ func (x *checkup) leftovers(ctx context.Context) {
 		if !ok {
 			continue
 		}
-		some, err := list(s, ctx, x.driven(ctx))
+		some, err := list(s, ctx, x.alive(ctx))
 		if err != nil && e.Probe(ctx) == nil { // what does not work here has left nothing
-			x.warn(area, "", "%s: %v", e.Name(), err)
+			x.warn(area, "see to it by hand, or try again", "%s: %v", e.Name(), err)
 		}
 		left = append(left, some...)
 	}
@@ -103,17 +106,6 @@ func (x *checkup) leftovers(ctx context.Context) {
 		x.ok(area, "removed: %s", counted(left))
 	default:
 		x.warn(area, "conclave doctor --fix", "left by runs that were killed: %s", counted(left))
-	}
-}
-
-// driven tells whether somebody drives a run.
-func (x *checkup) driven(ctx context.Context) func(event.FlowID) bool {
-	return func(id event.FlowID) bool {
-		_, held, err := x.Driver(ctx, id)
-		if _, none := errors.AsType[*control.NotFound](err); none {
-			return false
-		}
-		return held || err != nil // of what is not known nothing is removed
 	}
 }
 
@@ -145,7 +137,7 @@ func (x *checkup) permissions(context.Context) {
 			continue
 		}
 		if err != nil {
-			x.warn(area, "", "%v", err)
+			x.warn(area, "make it readable for this user", "%v", err)
 		} else if info.Mode().Perm()&0o022 != 0 {
 			x.warn(area, "chmod go-w "+path, "%s can be written by others", path)
 		}

@@ -76,6 +76,7 @@ func (a *App) drive(ctx context.Context, log eventlog.Log, id event.FlowID, take
 		}
 	}
 	defer lease.Release()
+	a.tidy(ctx)
 	return told(id, f(&engine.Driver{
 		Log: log, Lease: lease, Doer: crew, Hub: &a.hub,
 		Decider: func() flow.Decider { return &coord.Run{} },
