@@ -10,7 +10,6 @@ import (
 	"conclave/internal/policy"
 	"conclave/internal/tool"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -80,9 +79,9 @@ func (r *remote) call(ctx context.Context, input json.RawMessage) (*sdk.CallTool
 	defer cancel()
 	defer context.AfterFunc(l.ctx, cancel)()
 	res, err := l.session.CallTool(inner, &sdk.CallToolParams{Name: r.tool, Arguments: input})
-	refusal, refused := errors.AsType[*jsonrpc.Error](err)
+	refused := refusal(err)
 	switch {
-	case err == nil || refused:
+	case err == nil || refused != nil:
 		r.server.answered()
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -95,8 +94,8 @@ func (r *remote) call(ctx context.Context, input json.RawMessage) (*sdk.CallTool
 	case errors.Is(err, sdk.ErrSessionMissing):
 		r.gone(ctx, l)
 		return nil, fmt.Errorf("has ended the session: %w", err)
-	case refused:
-		return nil, fmt.Errorf("refused the call: %s", refusal.Message)
+	case refused != nil:
+		return nil, fmt.Errorf("refused the call: %s", refused.Message)
 	case r.gone(ctx, l):
 		return nil, fmt.Errorf("ended in the middle of the call: %w. Whether the call was carried out is not known%s. The next call starts it anew", l.cause, heard(l))
 	}

@@ -27,15 +27,20 @@ const (
 	keptErrors = 4 << 10
 )
 
-// versions are the protocols to offer, in this order. The older one first: a
-// program that knows only that may end when it is asked for the newer.
-var versions = []string{"2025-11-25", ""}
+// The newest protocol is "", in which the SDK goes back to older ones by itself.
+// A program is asked for the older one first: one that knows only that may end
+// when it hears of the newer.
+var (
+	ofPrograms  = []string{"2025-11-25", ""}
+	ofAddresses = []string{""}
+)
 
 // A link is a connection with a server that has answered.
 type link struct {
 	session *sdk.ClientSession
 	ctx     context.Context // of the calls over it
 	drop    context.CancelFunc
+	abort   func()        // ends what is under way, at once
 	shut    func()        // ends the transport and the program behind it; waits
 	flaw    func() error  // what the server did wrong, if it did
 	exit    func() error  // how its program ended, if it did by itself
@@ -56,11 +61,15 @@ type dial struct {
 // connect makes a link, or says why there is none and what the server said. When
 // ctx ends there is none.
 func (d *dial) connect(ctx context.Context) (l *link, said string, err error) {
+	versions := ofAddresses
+	if d.server.program() {
+		versions = ofPrograms
+	}
 	for _, v := range versions {
 		if l, said, err = d.try(ctx, v); err == nil {
 			return l, "", nil
 		}
-		if _, answered := errors.AsType[*jsonrpc.Error](err); !answered || ctx.Err() != nil {
+		if refusal(err) == nil || ctx.Err() != nil {
 			break
 		}
 	}
@@ -72,7 +81,7 @@ func (d *dial) try(ctx context.Context, version string) (_ *link, said string, e
 	l := &link{over: make(chan struct{})}
 	l.ctx, l.drop = context.WithCancel(context.Background())
 	var t sdk.Transport
-	if len(d.server.gear.Command) > 0 {
+	if d.server.program() {
 		t, err = d.program(ctx, l)
 	} else {
 		t, err = d.address(l)
@@ -81,13 +90,20 @@ func (d *dial) try(ctx context.Context, version string) (_ *link, said string, e
 		l.drop()
 		return nil, "", err
 	}
-	c := sdk.NewClient(&sdk.Implementation{Name: "conclave", Version: d.version}, &sdk.ClientOptions{
+	o := &sdk.ClientOptions{
 		// Nothing is offered: no roots, no sampling, no questions to the user.
-		Capabilities:           &sdk.ClientCapabilities{},
-		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { d.server.changed() },
-	})
+		Capabilities:   &sdk.ClientCapabilities{},
+		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+	}
+	if !l.poll { // or a stream would be held open for it
+		o.ToolListChangedHandler = func(context.Context, *sdk.ToolListChangedRequest) { d.server.changed() }
+	}
+	c := sdk.NewClient(&sdk.Implementation{Name: "conclave", Version: d.version}, o)
+	stop := context.AfterFunc(ctx, l.abort)
 	l.session, err = c.Connect(ctx, t, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		err = d.explain(ctx, l, err)
 		l.drop()
@@ -124,6 +140,7 @@ func (d *dial) program(ctx context.Context, l *link) (sdk.Transport, error) {
 		return nil, err
 	}
 	t := newPipe(ours[0], ours[1], d.server.changed)
+	l.abort = func() {} // nothing over a pipe waits for long
 	l.shut = func() {
 		t.hangUp()
 		await(p.Done(), farewell)
@@ -196,7 +213,7 @@ func (d *dial) address(l *link) (sdk.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.poll = true
+	l.poll, l.abort = true, r.close
 	l.flaw, l.exit = nothing, nothing
 	// It may fail once and go on; which it is shows at once.
 	l.broken = func() bool { return await(l.ctx.Done(), settle) }
@@ -218,7 +235,6 @@ func nothing() error { return nil }
 // explain is why a connection could not be made, as well as it is known.
 func (d *dial) explain(ctx context.Context, l *link, err error) error {
 	late := errors.Is(context.Cause(ctx), context.DeadlineExceeded)
-	_, refused := errors.AsType[*jsonrpc.Error](err)
 	switch {
 	case late && l.flaw() != nil:
 		return fmt.Errorf("it was not ready within %s: %w", d.server.start(), l.flaw())
@@ -226,12 +242,22 @@ func (d *dial) explain(ctx context.Context, l *link, err error) error {
 		return fmt.Errorf("it did not answer within %s; see whether its url is right, or give it more time with start_timeout", d.server.start())
 	case late:
 		return fmt.Errorf("it was not ready within %s; give it more time with start_timeout if it needs that", d.server.start())
-	case ctx.Err() != nil || refused:
+	case ctx.Err() != nil || refusal(err) != nil:
 		return err
 	case strings.Contains(err.Error(), "Unauthorized") || strings.Contains(err.Error(), "Forbidden"):
 		return fmt.Errorf("it does not let us in: %w; give a token in headers, such as Authorization: Bearer ${NAME}", err)
 	}
 	return l.why(err)
+}
+
+// refusal is the answer of a server that will not do what it was asked; nil if
+// err is none.
+func refusal(err error) *jsonrpc.Error {
+	const rejected = -32005 // the SDK's own, for what did not reach the server
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code != rejected {
+		return e
+	}
+	return nil
 }
 
 // watch is over when the link is, because the server has ended it or we have,
@@ -242,6 +268,7 @@ func (l *link) watch(lost func(*link)) {
 	l.drop()
 	l.cause = l.why(err)
 	l.shut()
+	_ = l.session.Close() // there may be something of its own left
 	lost(l)
 }
 

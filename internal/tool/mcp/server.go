@@ -46,6 +46,9 @@ type start struct {
 	err  error
 }
 
+// program reports whether the server is one, or else reached by HTTP.
+func (s *server) program() bool { return len(s.gear.Command) > 0 }
+
 func (s *server) start() time.Duration { return orElse(s.gear.Start, defaultStart) }
 func (s *server) call() time.Duration  { return orElse(s.gear.Call, defaultCall) }
 
@@ -174,12 +177,12 @@ func (s *server) abandon(l *link, err error) {
 
 // offers are the tools of the server for a turn; none if it is not ready.
 func (s *server) offers(ctx context.Context) []offer {
-	ctx, cancel := context.WithTimeout(ctx, s.start())
-	defer cancel()
 	l, err := s.connect(ctx)
 	if err != nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.start())
+	defer cancel()
 	s.mu.Lock()
 	list, stale := s.list, s.dirty || l.poll
 	s.dirty = false // from here on a change is another one

@@ -27,7 +27,7 @@ const (
 	sample     = 200 // of the garbage, for people
 	// maxAsked is how many requests of a server wait for an answer at once.
 	maxAsked = 64
-	// patience is how long a server may leave its input unread.
+	// patience is how long a server may leave its input unread, whoever waits.
 	patience = 5 * time.Second
 )
 
@@ -203,7 +203,7 @@ func tooLong(id []byte, size int) jsonrpc.Message {
 }
 
 // Write implements [sdk.Connection].
-func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
+func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
 	data, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
 		return err
@@ -218,17 +218,38 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	}
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	// Where there are no deadlines for pipes the call's own timeout has to do.
-	_ = p.in.SetWriteDeadline(time.Now().Add(patience))
-	if _, err := p.in.Write(append(data, '\n')); err != nil {
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = fmt.Errorf("it has not read what it was sent for %s", patience)
-		}
-		err = p.broken(err)
-		_ = p.out.Close() // half a message may have gone: there is no going on
-		return err
+	switch n, err := p.send(ctx, append(data, '\n')); {
+	case err == nil:
+		return nil
+	case n == 0 && ctx.Err() != nil:
+		return ctx.Err() // nothing has gone, so nothing is broken
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return p.hopeless(errors.New("it does not read what it is sent"))
+	default:
+		return p.hopeless(err)
 	}
-	return nil
+}
+
+// hopeless ends a connection over which half a message may have gone.
+func (p *pipe) hopeless(err error) error {
+	err = p.broken(err)
+	_ = p.out.Close()
+	return err
+}
+
+// send writes until the context ends, and for no longer than our patience. Where pipes have no deadlines it waits.
+func (p *pipe) send(ctx context.Context, data []byte) (int, error) {
+	_ = p.in.SetWriteDeadline(time.Now().Add(patience))
+	fired := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(fired)
+		_ = p.in.SetWriteDeadline(time.Unix(1, 0))
+	})
+	n, err := p.in.Write(data)
+	if !stop() {
+		<-fired // before somebody else sets a deadline
+	}
+	return n, err
 }
 
 // broken is err, in words where there are any, and is remembered.
