@@ -129,8 +129,16 @@ func (d *Daemon) Pause(on bool) error {
 	return d.cmd.Process.Signal(syscall.SIGCONT)
 }
 
-// Stop ends it with everything that runs in it and removes its files.
+// Stop ends it with everything that runs in it and removes its files. One that
+// was killed is started for that: nobody else can end what it left.
 func (d *Daemon) Stop() error {
+	select {
+	case <-d.ended:
+		if err := d.Again(); err != nil {
+			return err
+		}
+	default:
+	}
 	_ = d.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-d.ended:
