@@ -65,38 +65,43 @@ func (p *Process) end(ended <-chan struct{}) error {
 // end goes down the ladder: interrupt, terminate, kill.
 func end(who func() []entry, grace time.Duration) error {
 	for _, sig := range polite {
-		if signalAll(who(), sig) == 0 || gone(who, grace) {
+		if gone(who, sig, grace) {
 			return nil
 		}
 	}
 	return kill(who)
 }
 
-// kill kills until nobody is left: who forks while being listed is found the
-// next time.
+// kill kills until nobody is left.
 func kill(who func() []entry) error {
-	for begin := time.Now(); ; {
-		left := who()
-		if len(left) == 0 {
-			return nil
-		}
-		if time.Since(begin) > killing {
-			return fmt.Errorf("process %d %w, and %d more", left[0].pid, errLeft, len(left)-1)
-		}
-		signalAll(left, syscall.SIGKILL)
-		gone(who, 4*interval)
+	if gone(who, syscall.SIGKILL, killing) {
+		return nil
 	}
+	left := who()
+	if len(left) == 0 {
+		return nil
+	}
+	return fmt.Errorf("process %d %w, and %d more", left[0].pid, errLeft, len(left)-1)
 }
 
-// gone waits until nobody is left, at most for a while.
-func gone(who func() []entry, within time.Duration) bool {
+// gone sends a signal once to everyone and waits until nobody is left, at most
+// for a while. Who is started while the others are told is told as well.
+func gone(who func() []entry, sig syscall.Signal, within time.Duration) bool {
 	limit := time.NewTimer(within)
 	defer limit.Stop()
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
+	told := map[entry]bool{}
 	for {
-		if len(who()) == 0 {
+		left := who()
+		if len(left) == 0 {
 			return true
+		}
+		for _, e := range left {
+			id := entry{pid: e.pid, start: e.start}
+			if !told[id] && tell(e, sig) {
+				told[id] = true
+			}
 		}
 		select {
 		case <-tick.C:

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -156,43 +155,15 @@ func (p *Process) members(itself bool) []entry {
 	return slices.DeleteFunc(all, func(e entry) bool { return e.pid == pid })
 }
 
-// EndDescendants kills everyone who descends from this process and waits for
-// them all. It is for a process that only keeps others and that orphans among
-// them are handed to (a subreaper): who lost its parent is found as a child.
-func EndDescendants() {
-	me := os.Getpid()
-	for {
-		var k kin
-		// Without a mark nobody is marked; descendants are found from the children.
-		who := k.members(func(e entry) bool { return e.parent == me })
-		signalAll(who, syscall.SIGKILL)
-		for {
-			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
-			if err == unix.ECHILD {
-				return
-			}
-			if err != unix.EINTR && pid <= 0 {
-				break
-			}
-		}
-		time.Sleep(interval)
+// tell sends a signal to a process that is still who it was.
+func tell(e entry, sig syscall.Signal) bool {
+	h, err := os.FindProcess(e.pid) // holds on to the process, not to the pid
+	if err != nil {
+		return false
 	}
-}
-
-// signalAll sends a signal to each process that is still who it was, and counts.
-func signalAll(who []entry, sig syscall.Signal) int {
-	n := 0
-	for _, e := range who {
-		h, err := os.FindProcess(e.pid) // holds on to the process, not to the pid
-		if err != nil {
-			continue
-		}
-		if now, ok := readEntry(e.pid); ok && now.start == e.start && h.Signal(sig) == nil {
-			n++
-		}
-		_ = h.Release()
-	}
-	return n
+	defer h.Release()
+	now, ok := readEntry(e.pid)
+	return ok && now.start == e.start && h.Signal(sig) == nil
 }
 
 // awaitExit returns when the process has ended and leaves it to be waited for,

@@ -31,6 +31,9 @@ var path = []string{"PATH=" + os.Getenv("PATH")}
 
 func shell(script string) Command { return Command{Argv: []string{"sh", "-c", script}, Env: path} }
 
+// sleeper ends by the first signal; a shell may be busy starting something.
+var sleeper = Command{Argv: []string{"sleep", "1000"}, Env: path}
+
 func begin(t *testing.T, c Command) *Process {
 	t.Helper()
 	p, err := Start(t.Context(), c)
@@ -132,7 +135,7 @@ func TestEveryoneEnds(t *testing.T) {
 
 func TestContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	p, err := Start(ctx, shell("sleep 1000"))
+	p, err := Start(ctx, sleeper)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +274,7 @@ func TestSet(t *testing.T) {
 	var ps [8]*Process
 	for i := range ps {
 		wg.Go(func() {
-			p, err := s.Start(t.Context(), shell("sleep 1000"))
+			p, err := s.Start(t.Context(), sleeper)
 			if err != nil {
 				t.Error(err)
 			}

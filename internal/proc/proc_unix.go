@@ -18,12 +18,4 @@ func (p *Process) members(bool) []entry {
 	return []entry{{pid: pid, group: pid}}
 }
 
-func signalAll(who []entry, sig syscall.Signal) int {
-	n := 0
-	for _, e := range who {
-		if syscall.Kill(-e.group, sig) == nil {
-			n++
-		}
-	}
-	return n
-}
+func tell(e entry, sig syscall.Signal) bool { return syscall.Kill(-e.group, sig) == nil }

@@ -17,17 +17,13 @@ func (p *Process) members(itself bool) []entry {
 	return []entry{{pid: p.cmd.Process.Pid}}
 }
 
-func signalAll(who []entry, _ syscall.Signal) int {
-	n := 0
-	for _, e := range who {
-		if h, err := os.FindProcess(e.pid); err == nil {
-			if h.Kill() == nil {
-				n++
-			}
-			_ = h.Release()
-		}
+func tell(e entry, _ syscall.Signal) bool {
+	h, err := os.FindProcess(e.pid)
+	if err != nil {
+		return false
 	}
-	return n
+	defer h.Release()
+	return h.Kill() == nil
 }
 
 func code(s *os.ProcessState) int { return s.ExitCode() }

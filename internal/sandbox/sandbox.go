@@ -2,8 +2,9 @@
 //
 // An [Engine] opens a [Box] for one agent and one set of rights; commands run in
 // it and reach nothing but its [policy.Place], at the same absolute paths as
-// outside. Changing rights is closing a box and opening another. Whatever was
-// started in a box has ended when Close returns, and an engine that keeps
+// outside. Changing rights is closing a box and opening another. What a command
+// leaves running is ended with it or stays until the box is closed, as the engine
+// has it: whatever was started in a box has ended when Close returns, and an engine that keeps
 // something outside this process (a container) finds or removes what a dead
 // process left behind: see [Sweeper].
 //

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -66,51 +65,15 @@ func Child() {
 	os.Exit(125)
 }
 
-// keepCommand starts the other role, waits for the command it becomes, ends
-// what that leaves behind and ends like it. It fails or does not return.
+// keepCommand keeps the other role, which becomes the command, and ends like it.
+// It fails or does not return.
 func keepCommand() error {
-	runtime.LockOSThread() // the command is told of the death of its parent's thread
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("keep orphans: %w", err)
-	}
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	pid, err := syscall.ForkExec("/proc/self/exe", []string{os.Args[0], Arg, become}, &syscall.ProcAttr{
-		Env: os.Environ(), Files: []uintptr{0, 1, 2, orderFD, failFD},
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
-	})
+	exit, err := proc.Keep("/proc/self/exe", []string{os.Args[0], Arg, become}, []uintptr{0, 1, 2, orderFD, failFD}, orderFD, failFD)
 	if err != nil {
-		return fmt.Errorf("start the command: %w", err)
+		return err
 	}
-	_ = unix.Close(failFD)
-	_ = unix.Close(orderFD)
-	ended := make(chan int)
-	go func() { ended <- await(pid) }()
-	select {
-	case exit := <-ended:
-		proc.EndDescendants()
-		os.Exit(exit)
-	case <-stop:
-		proc.EndDescendants()
-		os.Exit(128 + int(syscall.SIGTERM))
-	}
+	os.Exit(exit)
 	return nil
-}
-
-// await waits for everyone until the command itself has ended.
-func await(pid int) int {
-	for {
-		var s unix.WaitStatus
-		switch got, err := unix.Wait4(-1, &s, 0, nil); {
-		case err == unix.EINTR:
-		case err != nil:
-			return 128 + int(syscall.SIGKILL)
-		case got == pid && s.Signaled():
-			return 128 + int(s.Signal())
-		case got == pid:
-			return s.ExitStatus()
-		}
-	}
 }
 
 // becomeCommand gives up all rights but those of the order and becomes the

@@ -46,7 +46,7 @@ var ops = map[string]func(args []string) error{
 	"echo":   func(a []string) error { _, err := fmt.Println(strings.Join(a, " ")); return err },
 	"cat":    func([]string) error { _, err := io.Copy(os.Stdout, os.Stdin); return err },
 	"both":   func([]string) error { fmt.Print("to out"); _, err := fmt.Fprint(os.Stderr, "to err"); return err },
-	"exit":   func(a []string) error { n, err := strconv.Atoi(a[0]); os.Exit(n); return err },
+	"exit":   func(a []string) error { os.Exit(number(a[0])); return nil },
 	"die":    die,
 	"flood":  flood,
 	"fds":    fds,
