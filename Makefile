@@ -41,6 +41,15 @@ test: ## in full volume
 race: ## a tenth of the volume, with the race detector
 	$(GO) test -race ./...
 
+# The corpora are part of `test`; this looks for what is not in them yet.
+fuzz: ## every fuzz target for FUZZTIME
+	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' cmd internal examples); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(f \*testing\.F).*/\1/p' $$file); do \
+			echo "$$(dirname $$file) $$target"; \
+			$(GO) test ./$$(dirname $$file) -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME); \
+		done; \
+	done
+
 bench: ## measures against floors and writes docs/benchmarks.md
 	$(GO) run ./internal/bench > docs/benchmarks.md.new
 	mv docs/benchmarks.md.new docs/benchmarks.md

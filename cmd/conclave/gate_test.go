@@ -37,7 +37,7 @@ func TestKilledWorkspaceIsPutBack(t *testing.T) {
 		if !strings.Contains(a.sent, `here: kept.txt\n`) {
 			t.Errorf("the workspace was not put back: %s", a.sent)
 		}
-		return votes("agent1")
+		return votes(a.first())
 	})
 	p := bench(t, "orchestrator: {agent_mode: single, final_answer_strategy: winner_reuse}\n", first)
 	x := p.start(t, "run", "--json", "--config", "team.yaml", "a task")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -149,9 +150,23 @@ func plain(a ask) backendtest.Reply {
 	case a.presents():
 		return say("The final answer.")
 	case a.offers("vote"):
-		return votes("agent1")
+		return votes(a.first())
 	}
 	return answers("An answer by " + a.provider + ".")
+}
+
+var shown = regexp.MustCompile(`answer label=\\"(agent\d+)`)
+
+// first is the first of those whose answers are shown.
+func (a ask) first() string {
+	labels := []string{}
+	for _, m := range shown.FindAllStringSubmatch(a.sent, -1) {
+		labels = append(labels, m[1])
+	}
+	if len(labels) == 0 {
+		return "nobody"
+	}
+	return slices.Min(labels)
 }
 
 // bench is a project whose agents are models of fake providers.

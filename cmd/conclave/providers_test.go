@@ -26,7 +26,7 @@ func worker(t *testing.T, src string) mind {
 		case a.presents():
 			return say("The final answer.")
 		case a.offers("vote"):
-			return votes("agent1")
+			return votes(a.first())
 		case a.turns == 0:
 			need(src)
 			return call("read", fields{"path": filepath.Join(src, "input.txt")})

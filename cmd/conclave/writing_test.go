@@ -20,7 +20,7 @@ func writer(src string) mind {
 		}
 		switch {
 		case a.offers("vote"):
-			return votes("agent1")
+			return votes(a.first())
 		case a.turns == 0:
 			return call("write", fields{"path": filepath.Join(src, file+".txt"), "content": a.provider + "\n"})
 		case a.turns == 1 && a.offers("shell"):

@@ -50,7 +50,7 @@ func verdictLine(r view.RunResult) string {
 // failure is why a run did not succeed. A reason that begins with the word
 // itself stands alone.
 func failure(r view.RunResult) string {
-	head, why := headline(r.Status), view.OneLine(r.Error)
+	head, why := headline(r.Status), strings.TrimRight(view.OneLine(r.Error), ".")
 	if rest, ok := strings.CutPrefix(why, strings.ToLower(head)); ok {
 		return head + rest + "."
 	}
