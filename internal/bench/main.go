@@ -34,6 +34,9 @@ var measurements = []struct {
 	{"agents", agents},
 	{"resume", resumes},
 	{"recovery", recovery},
+	{"snapshots", snapshots},
+	{"config", validation},
+	{"sandboxes", sandboxes},
 }
 
 func main() {
