@@ -49,13 +49,16 @@ func TestSeam(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
-	backendtest.Faults(t, backendtest.Wire{
-		Serve: func(s backendtest.Scene) http.Handler { return chattest.Handler(chattest.Scene(s)) },
-		Dial: func(tb testing.TB, baseURL, key string, c backend.Clocks) backend.Backend {
-			pools := &wire.Pools{Backoff: time.Millisecond}
-			tb.Cleanup(pools.Close)
-			return chat.New(backend.Model{Provider: "openrouter", Name: "some-model", BaseURL: baseURL, Clocks: c}, key, pools)
-		},
-	})
+// line is the engine for the suites about the wire.
+var line = backendtest.Wire{
+	Serve: func(s backendtest.Scene) http.Handler { return chattest.Handler(chattest.Scene(s)) },
+	Dial: func(tb testing.TB, baseURL, key string, c backend.Clocks) backend.Backend {
+		pools := &wire.Pools{Backoff: time.Millisecond}
+		tb.Cleanup(pools.Close)
+		return chat.New(backend.Model{Provider: "openrouter", Name: "some-model", BaseURL: baseURL, Clocks: c}, key, pools)
+	},
 }
+
+func TestFaults(t *testing.T) { backendtest.Faults(t, line) }
+
+func FuzzStream(f *testing.F) { backendtest.FuzzStream(f, line, "finish_reason") }

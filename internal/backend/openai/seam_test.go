@@ -46,13 +46,18 @@ func TestSeam(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
-	backendtest.Faults(t, backendtest.Wire{
-		Serve: func(s backendtest.Scene) http.Handler { return openaitest.Handler(openaitest.Scene(s)) },
-		Dial: func(tb testing.TB, baseURL, key string, c backend.Clocks) backend.Backend {
-			pools := &wire.Pools{Backoff: time.Millisecond}
-			tb.Cleanup(pools.Close)
-			return openai.New(backend.Model{Provider: "openai", Name: "gpt-5", BaseURL: baseURL, Clocks: c}, key, pools)
-		},
-	})
+// line is the engine for the suites about the wire.
+var line = backendtest.Wire{
+	Serve: func(s backendtest.Scene) http.Handler { return openaitest.Handler(openaitest.Scene(s)) },
+	Dial: func(tb testing.TB, baseURL, key string, c backend.Clocks) backend.Backend {
+		pools := &wire.Pools{Backoff: time.Millisecond}
+		tb.Cleanup(pools.Close)
+		return openai.New(backend.Model{Provider: "openai", Name: "gpt-5", BaseURL: baseURL, Clocks: c}, key, pools)
+	},
+}
+
+func TestFaults(t *testing.T) { backendtest.Faults(t, line) }
+
+func FuzzStream(f *testing.F) {
+	backendtest.FuzzStream(f, line, "response.completed", "response.incomplete")
 }
