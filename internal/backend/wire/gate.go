@@ -19,6 +19,7 @@ type gate struct {
 
 	mu    sync.Mutex
 	until time.Time // closed until then
+	times int       // it was closed
 	pace  *rate.Limiter
 }
 
@@ -41,39 +42,51 @@ func newGate(perMinute int, gap time.Duration) *gate {
 	return g
 }
 
-// pass waits for the gate. If that would take longer than patience it returns
-// how long at once.
-func (g *gate) pass(ctx context.Context, patience time.Duration) (wait time.Duration, err error) {
+// A patience is how long a request may be kept waiting: by one wait, and by all
+// that are still to come.
+type patience struct{ one, all time.Duration }
+
+func (p *patience) has(d time.Duration) bool { return d <= min(p.one, p.all) }
+
+func (p *patience) spend(ctx context.Context, d time.Duration) error {
+	p.all -= d
+	return sleep(ctx, d)
+}
+
+// pass waits for the gate and says which opening of it the request went through.
+// If that would take more patience than there is, it returns at once how long.
+func (g *gate) pass(ctx context.Context, left *patience) (opening int, wait time.Duration, err error) {
 	for {
-		if wait = g.closed(); wait > patience {
-			return wait, nil
+		if wait, _ = g.closed(); !left.has(wait) {
+			return 0, wait, nil
 		}
 		if wait > 0 {
-			if err := sleep(ctx, wait); err != nil {
-				return 0, err
+			if err := left.spend(ctx, wait); err != nil {
+				return 0, 0, err
 			}
 			continue
 		}
 		turn := g.pace.Reserve()
-		if wait = turn.Delay(); wait > patience {
+		if wait = turn.Delay(); !left.has(wait) {
 			turn.Cancel()
-			return wait, nil
+			return 0, wait, nil
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := left.spend(ctx, wait); err != nil {
 			turn.Cancel()
-			return 0, err
+			return 0, 0, err
 		}
-		if g.closed() == 0 {
-			return 0, nil
+		if wait, opening = g.closed(); wait == 0 {
+			return opening, 0, nil
 		}
 	}
 }
 
-// closed is how long the gate stays closed; zero is open.
-func (g *gate) closed() time.Duration {
+// closed is how long the gate stays closed, zero is open, and how often it was
+// closed so far.
+func (g *gate) closed() (wait time.Duration, times int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return max(0, time.Until(g.until))
+	return max(0, time.Until(g.until)), g.times
 }
 
 // shut closes the gate for a while. A shorter time does not open it earlier.
@@ -83,16 +96,19 @@ func (g *gate) shut(d time.Duration) {
 	if until := time.Now().Add(min(d, longest)); until.After(g.until) {
 		g.until = until
 	}
+	g.times++
 	g.pace.SetBurst(1) // what is saved up would let a herd through
 	g.pace.SetLimit(min(g.slow, g.most))
 }
 
-// served is told of every request that got its answer.
-func (g *gate) served() {
+// served is told of every request that got its answer, and through which opening
+// it went. What was sent before the gate was last closed says nothing about what
+// the account may do since.
+func (g *gate) served(opening int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.pace.Limit()
-	if now >= g.most {
+	if now >= g.most || opening != g.times {
 		return
 	}
 	if faster := 2 * now; faster < min(recovered*g.slow, g.most) {

@@ -206,6 +206,76 @@ func TestNoHerd(t *testing.T) {
 	})
 }
 
+// An answer to a request from before the account was told to wait says nothing
+// about what it may do afterwards.
+func TestNoHerdAfterSlowAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var mu sync.Mutex
+		var first int
+		var came []time.Duration
+		pools := &Pools{}
+		_, stop := listen(pools, func(w http.ResponseWriter, _ *http.Request) {
+			mu.Lock()
+			first++
+			taken := first <= 10
+			if since(start) > 0 {
+				taken = true
+				came = append(came, since(start))
+			}
+			mu.Unlock()
+			if !taken {
+				reject(w, 429, "Retry-After", "30")
+				return
+			}
+			<-time.After(5 * time.Second) // a model thinks before it speaks
+			say(w, "data: ok\n\n")
+		})
+		defer stop()
+		var wg sync.WaitGroup
+		for range 25 {
+			wg.Go(func() {
+				if _, err := post(t.Context(), client(pools)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		together := map[time.Duration]int{}
+		for _, d := range came {
+			together[d]++
+		}
+		if len(came) != 15 || together[30*time.Second] != 1 {
+			t.Errorf("%d came back, %d of them at once: %v", len(came), together[30*time.Second], came)
+		}
+	})
+}
+
+// However often an account is told to wait, a request waits no longer than its
+// patience lasts, at the gate as well.
+func TestNoEndlessWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		pools := &Pools{}
+		_, stop := listen(pools, func(w http.ResponseWriter, _ *http.Request) { reject(w, 429, "Retry-After", "30") })
+		defer stop()
+		var wg sync.WaitGroup
+		for range 25 {
+			wg.Go(func() {
+				_, err := post(t.Context(), client(pools))
+				e, ok := errors.AsType[*backend.Error](Failure(err, "claude", backend.Key{}))
+				if !ok || e.Kind != backend.RateLimited || e.RetryAfter <= 0 || e.RetryAfter > 30*time.Second {
+					t.Errorf("%#v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if since(start) > 2*defaultPatience {
+			t.Errorf("it took %v", since(start))
+		}
+	})
+}
+
 func TestPerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pools := &Pools{PerMinute: map[string]int{"claude": 6}}

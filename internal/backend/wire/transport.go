@@ -51,11 +51,13 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // tries sends the request as often as it takes and is allowed. The body of the
 // answer calls stop at its end.
 func (t *transport) tries(ctx context.Context, stop func(), req *http.Request, body []byte) (*http.Response, error) {
-	waited := time.Duration(0)
+	left := &patience{one: t.patience, all: 2 * t.patience}
 	for n := 1; ; n++ {
-		if wait, err := t.gate.pass(ctx, t.patience); err != nil {
+		opening, wait, err := t.gate.pass(ctx, left)
+		if err != nil {
 			return nil, err
-		} else if wait > 0 {
+		}
+		if wait > 0 {
 			return nil, &backend.Error{
 				Kind: backend.RateLimited, RetryAfter: wait,
 				Message: fmt.Sprintf("%s asked this account to wait for another %v", t.provider, wait.Round(time.Second)),
@@ -63,15 +65,15 @@ func (t *transport) tries(ctx context.Context, stop func(), req *http.Request, b
 		}
 		resp, err := t.try(ctx, req, body)
 		if err == nil {
-			t.gate.served()
+			t.gate.served(opening)
 			resp.Body.(*stream).end = stop
 			return resp, nil
 		}
 		wait, worth := t.worth(err, n)
-		if waited += wait; !worth || waited > 2*t.patience || ctx.Err() != nil {
+		if !worth || !left.has(wait) || ctx.Err() != nil {
 			return nil, err
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := left.spend(ctx, wait); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +98,7 @@ func (t *transport) worth(err error, n int) (wait time.Duration, ok bool) {
 		kind := backend.KindOf(err)
 		ok = kind == backend.Unreachable && !untrusted || kind == backend.Truncated
 	}
-	return wait, ok && n < t.attempts && wait <= t.patience
+	return wait, ok && n < t.attempts
 }
 
 // try sends the request once.
