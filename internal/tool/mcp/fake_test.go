@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 
+	"conclave/internal/tool"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 )
@@ -86,8 +88,11 @@ func newFake() *sdk.Server {
 	say("huge", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return texts("begin" + strings.Repeat("é\\\"", 2<<20)), nil
 	})
+	say("long", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return texts("begin" + strings.Repeat("é", tool.MaxText)), nil
+	})
 	say("vast", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		words := strings.Split(strings.Repeat("word ", 5<<18), " ")
+		words := strings.Split(strings.Repeat(strings.Repeat("word", 25)+" ", 100_000), " ")
 		return &sdk.CallToolResult{Content: []sdk.Content{}, StructuredContent: map[string]any{"list": words}}, nil
 	})
 	say("fails", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -103,8 +108,7 @@ func newFake() *sdk.Server {
 	})
 	say("ask", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		_, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Your password?"})
-		c := r.Session.InitializeParams().Capabilities
-		return texts(fmt.Sprint(err), fmt.Sprint("offered: ", c.RootsV2, c.Sampling, c.Elicitation, len(c.Extensions), len(c.Experimental))), nil
+		return texts(fmt.Sprint(err)), nil
 	})
 	say("grow", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		s.AddTool(&sdk.Tool{Name: "grown", Description: "It was not there before.", InputSchema: map[string]any{"type": "object"}}, nil)
@@ -245,7 +249,8 @@ func newHostile() *sdk.Server {
 	return s
 }
 
-// lines is a server made by hand, with fixed results by method.
+// lines is a server made by hand, with fixed results by method. What it is told
+// it repeats on its standard error.
 func lines(results map[string]string) error {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -253,6 +258,7 @@ func lines(results map[string]string) error {
 			ID     json.RawMessage
 			Method string
 		}
+		fmt.Fprintln(os.Stderr, in.Text())
 		if json.Unmarshal(in.Bytes(), &req) != nil || req.ID == nil {
 			continue
 		}

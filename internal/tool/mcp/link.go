@@ -27,12 +27,12 @@ const (
 	keptErrors = 4 << 10
 )
 
-// The newest protocol is "", in which the SDK goes back to older ones by itself.
-// A program is asked for the older one first: one that knows only that may end
-// when it hears of the newer.
+// What is tried in turn. The newest protocol is "", in which the SDK goes back to
+// older ones by itself. A program is asked for the older one first: one that
+// knows only that may end when it hears of the newer.
 var (
 	ofPrograms  = []string{"2025-11-25", ""}
-	ofAddresses = []string{""}
+	ofAddresses = []string{"", "2025-11-25"}
 )
 
 // A link is a connection with a server that has answered.
@@ -69,8 +69,8 @@ func (d *dial) connect(ctx context.Context) (l *link, said string, err error) {
 		if l, said, err = d.try(ctx, v); err == nil {
 			return l, "", nil
 		}
-		if refusal(err) == nil || ctx.Err() != nil {
-			break
+		if ctx.Err() != nil || d.server.program() && refusal(err) == nil {
+			break // it would fail again
 		}
 	}
 	return nil, said, err

@@ -365,10 +365,13 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
-// Nothing is offered to a server that asks.
+// Nothing is offered to a server, nor given to one that asks all the same.
 func TestNothingOffered(t *testing.T) {
-	got := call(t, tools(t, open(t, Options{}, program(t, "normal")))["ask"], `{}`).Text
-	has(t, got, "does not support elicitation", "offered: <nil> <nil> <nil> 0 0")
+	s := open(t, Options{Version: "1.2"}, program(t, "bad page"))
+	s.Tools(t.Context())
+	has(t, s.Status()[0].Stderr, `"capabilities":{}`, `"clientInfo":{"name":"conclave","version":"1.2"}`)
+	s = open(t, Options{}, program(t, "normal"))
+	has(t, call(t, tools(t, s)["ask"], `{}`).Text, "does not support elicitation")
 }
 
 // What a server says of its tools is read again by the next turn.

@@ -1,10 +1,6 @@
 package mcp
 
-import (
-	"bytes"
-
-	"conclave/internal/tool"
-)
+import "conclave/internal/tool"
 
 const (
 	// cutMark stands, in JSON, where the rest of a text was left out.
@@ -19,6 +15,7 @@ const (
 // output cost one. It judges nothing: what is no JSON stays none. On the way it
 // takes note of the id of a message, wherever in it that stands.
 type trimmer struct {
+	limit   int // of a string; zero is what a tool may return
 	depth   int
 	in      bool   // inside a string
 	slash   bool   // behind a backslash in it
@@ -34,38 +31,87 @@ type trimmer struct {
 // add is out with what is kept of p behind it.
 func (t *trimmer) add(out, p []byte) []byte {
 	for len(p) > 0 {
-		n := t.run(p)
-		if n > 0 {
+		if !t.in {
+			n := 0
+			for n < len(p) && !structural(p[n]) {
+				n++
+			}
 			out = t.keep(out, p[:n])
-		} else {
-			n = 1
-			out = t.step(out, p[0])
+			if p = p[n:]; len(p) > 0 {
+				out = t.step(out, p[0])
+				p = p[1:]
+			}
+			continue
 		}
+		n, end := t.text(p)
+		out = t.keep(out, p[:n])
 		p = p[n:]
+		switch end {
+		case closed:
+			t.in, t.cutting = false, false
+			out = t.keep(out, p[:1])
+			p = p[1:]
+		case full:
+			t.cutting = true
+			out = append(out, cutMark...)
+		}
 	}
 	return out
 }
 
-// run is how many bytes at the beginning of p are plain text of a string, as far
-// as it is taken.
-func (t *trimmer) run(p []byte) int {
-	if !t.in || t.slash || t.hex > 0 {
-		return 0
+// structural are the characters that mean something outside a string.
+func structural(b byte) bool {
+	switch b {
+	case '"', ':', ',', '{', '}', '[', ']':
+		return true
 	}
-	n := bytes.IndexAny(p, `"\`)
-	if n < 0 {
-		n = len(p)
+	return false
+}
+
+// Where a piece of a string ends: with what there is, at the quote, or where it
+// is long enough.
+const (
+	more = iota
+	closed
+	full
+)
+
+// text is how many bytes at the beginning of p belong to the string. It is cut
+// within no escape and no character.
+func (t *trimmer) text(p []byte) (n, end int) {
+	room := t.most() - t.length
+	if t.cutting {
+		room = len(p)
 	}
-	if !t.cutting {
-		n = min(n, max(t.most()-t.length, 0))
+	hex, slash := t.hex, t.slash
+	defer func() { t.hex, t.slash = hex, slash }()
+	for i, b := range p {
+		switch {
+		case hex > 0:
+			hex--
+		case slash:
+			slash = false
+			if b == 'u' {
+				hex = 4
+			}
+		case b == '"':
+			return i, closed
+		case i >= room && b&0xC0 != 0x80:
+			return i, full
+		default:
+			slash = b == '\\'
+		}
 	}
-	return n
+	return len(p), more
 }
 
 // most is how long the string may be: pictures come as one and cannot be cut.
 func (t *trimmer) most() int {
-	if t.key == "data" || t.key == "blob" {
+	switch {
+	case t.key == "data" || t.key == "blob":
 		return maxMessage
+	case t.limit > 0:
+		return t.limit
 	}
 	return tool.MaxText
 }
@@ -87,11 +133,8 @@ func (t *trimmer) keep(out, p []byte) []byte {
 	return append(out, p...)
 }
 
-// step takes one byte.
+// step takes a byte that is structural.
 func (t *trimmer) step(out []byte, b byte) []byte {
-	if t.in {
-		return t.inside(out, b)
-	}
 	switch b {
 	case '"':
 		out = t.keep(out, []byte{b})
@@ -100,9 +143,8 @@ func (t *trimmer) step(out []byte, b byte) []byte {
 	case ':':
 		t.key = string(t.last)
 		if t.depth == 1 && t.key == "id" {
-			out = t.keep(out, []byte{b})
 			t.taking, t.id = true, nil
-			return out
+			return append(out, b)
 		}
 	case '{', '[':
 		t.depth++
@@ -113,30 +155,6 @@ func (t *trimmer) step(out []byte, b byte) []byte {
 		if b != ',' {
 			t.depth--
 		}
-	}
-	return t.keep(out, []byte{b})
-}
-
-// inside takes one byte of a string that is not plain, or at which it is cut:
-// never within an escape or a character.
-func (t *trimmer) inside(out []byte, b byte) []byte {
-	switch {
-	case t.hex > 0:
-		t.hex--
-	case t.slash:
-		t.slash = false
-		if b == 'u' {
-			t.hex = 4
-		}
-	case b == '"':
-		t.in, t.cutting = false, false
-		return t.keep(out, []byte{b})
-	default:
-		if !t.cutting && t.length >= t.most() && b&0xC0 != 0x80 {
-			t.cutting = true
-			out = append(out, cutMark...)
-		}
-		t.slash = b == '\\'
 	}
 	return t.keep(out, []byte{b})
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // trimmed is a text that went through a trimmer in pieces.
-func trimmed(s string, piece int) (string, string) {
-	var t trimmer
+func trimmed(s string, piece, limit int) (string, string) {
+	t := trimmer{limit: limit}
 	var out []byte
 	for len(s) > 0 {
 		n := min(piece, len(s))
@@ -31,7 +31,7 @@ func FuzzTrimShort(f *testing.F) {
 		if len(s) > tool.MaxText || piece < 1 {
 			t.Skip()
 		}
-		if got, _ := trimmed(s, piece); got != s {
+		if got, _ := trimmed(s, piece, 0); got != s {
 			t.Errorf("%q became %q", s, got)
 		}
 	})
@@ -39,26 +39,29 @@ func FuzzTrimShort(f *testing.F) {
 
 // What is long is cut, and stays JSON.
 func TestTrimLong(t *testing.T) {
+	const limit = 100
 	for _, unit := range []string{"a", "é", `\n`, `\"`, `\\`, `\u00e9`, `\ud83d\ude00`, "😀"} {
-		long := strings.Repeat(unit, tool.MaxText/len(unit)+5)
-		for _, piece := range []int{1, 7, 1 << 16} {
-			in := fmt.Sprintf(`{"a":["%s"],"b":{"data":"%s"},"id":17}`, long, strings.Repeat("A", 2*tool.MaxText))
-			out, id := trimmed(in, piece)
-			var v struct {
-				A []string
-				B struct{ Data string }
-			}
-			if err := json.Unmarshal([]byte(out), &v); err != nil {
-				t.Fatalf("%q by %d: %v", unit, piece, err)
-			}
-			if n := len(v.A[0]); n > tool.MaxText+20 || !strings.HasSuffix(v.A[0], "\n[cut here]") || !utf8.ValidString(v.A[0]) {
-				t.Errorf("%q by %d: %d bytes, %q at the end", unit, piece, n, v.A[0][n-20:])
-			}
-			if len(v.B.Data) != 2*tool.MaxText {
-				t.Errorf("%q by %d: a picture has %d bytes", unit, piece, len(v.B.Data))
-			}
-			if id != "17" {
-				t.Errorf("%q by %d: the id is %q", unit, piece, id)
+		for shift := range 12 {
+			for _, piece := range []int{1, 7, 1 << 16} {
+				long := strings.Repeat("b", shift) + strings.Repeat(unit, 2*limit)
+				in := fmt.Sprintf(`{"a":["%s"],"b":{"data":"%s"},"id":17}`, long, strings.Repeat("A", 5*limit))
+				out, id := trimmed(in, piece, limit)
+				var v struct {
+					A []string
+					B struct{ Data string }
+				}
+				if err := json.Unmarshal([]byte(out), &v); err != nil {
+					t.Fatalf("%q by %d: %v", unit, piece, err)
+				}
+				if n := len(v.A[0]); n > limit+len(cutMark)+utf8.UTFMax || !strings.HasSuffix(v.A[0], "\n[cut here]") || !utf8.ValidString(v.A[0]) {
+					t.Errorf("%q by %d: %d bytes, %q", unit, piece, n, v.A[0])
+				}
+				if len(v.B.Data) != 5*limit {
+					t.Errorf("%q by %d: a picture has %d bytes", unit, piece, len(v.B.Data))
+				}
+				if id != "17" {
+					t.Errorf("%q by %d: the id is %q", unit, piece, id)
+				}
 			}
 		}
 	}
@@ -72,7 +75,7 @@ func TestTrimID(t *testing.T) {
 		`{"x":"id","y":3}`:                           "",
 		`{"id":null}`:                                "null",
 	} {
-		if _, got := trimmed(in, 1); got != want {
+		if _, got := trimmed(in, 1, 0); got != want {
 			t.Errorf("%s: %s", in, got)
 		}
 	}
@@ -90,7 +93,7 @@ func TestBody(t *testing.T) {
 	if n := strings.Count(string(got), "a"+cutMark+`"}`+"\n"); n != 2 || len(got) > 2*tool.MaxText+200 {
 		t.Errorf("%d cuts, %d bytes", n, len(got))
 	}
-	more := io.NopCloser(strings.NewReader(strings.Repeat("[1],", maxMessage)))
+	more := io.NopCloser(strings.NewReader(strings.Repeat("[123,45],", maxMessage/8)))
 	if _, err := io.ReadAll(&body{ReadCloser: more, end: func() {}}); err == nil {
 		t.Error("there is no end to it")
 	}
