@@ -44,8 +44,13 @@ func cutEnd(s string, n int) string {
 	if i := strings.LastIndexByte(s, '\n'); i > n/2 {
 		return s[:i]
 	}
-	for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) && n-len(s) < utf8.UTFMax {
-		s = s[:len(s)-1]
+	for i := len(s) - 1; i >= 0 && i > len(s)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			if !utf8.FullRuneInString(s[i:]) {
+				return s[:i]
+			}
+			break
+		}
 	}
 	return s
 }

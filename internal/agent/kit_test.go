@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"conclave/internal/agent"
 	"conclave/internal/agent/agenttest"
@@ -235,15 +236,25 @@ func TestPermissionIsAwaited(t *testing.T) {
 }
 
 // A result too long to be shown whole is kept whole, shown in part, and can be
-// read on in.
+// read on in, whatever it is written in.
 func TestLongResult(t *testing.T) {
+	var lines strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&lines, "line %d é\n", i)
+	}
+	lines.WriteString("line 19999")
+	for name, long := range map[string]string{
+		"lines": lines.String(), "one line": strings.Repeat("世界", 20_000) + "line 19999",
+		"one line, shifted": "x" + strings.Repeat("😀", 20_000) + "line 19999",
+	} {
+		t.Run(name, func(t *testing.T) { longResult(t, long) })
+	}
+}
+
+func longResult(t *testing.T, long string) {
 	synctest.Test(t, func(t *testing.T) {
-		var long strings.Builder
-		for i := range 20_000 {
-			fmt.Fprintf(&long, "line %d é\n", i)
-		}
 		look := &gadget{name: "look", run: func(context.Context, json.RawMessage) (tool.Result, error) {
-			return tool.Result{Text: long.String()}, nil
+			return tool.Result{Text: long}, nil
 		}}
 		sp := &speaker{}
 		var read strings.Builder
@@ -267,16 +278,19 @@ func TestLongResult(t *testing.T) {
 		rules := event.Defaults(event.Mode{Single: true, Quick: true})
 		log := mem.New()
 		events := agenttest.New(rules, "Do it.", actor("a", sp, look)).Play(t, log)
-		if read.String() != long.String() {
-			t.Errorf("read %d bytes of %d", read.Len(), long.Len())
+		if read.String() != long {
+			t.Errorf("read %d bytes of %d", read.Len(), len(long))
 		}
 		shown := results(sp.inputs()[1])[0].Text
+		if !utf8.ValidString(shown) {
+			t.Error("a character was cut in two")
+		}
 		if len(shown) > 40<<10 || !strings.Contains(shown, "line 19999") {
 			t.Errorf("shown are %d bytes", len(shown))
 		}
 		kept := agenttest.Bodies[event.ToolReturned](events, "a")[0].Result
 		p, err := log.Blob(context.Background(), kept.Blob)
-		if err != nil || string(p) != long.String() {
+		if err != nil || string(p) != long {
 			t.Errorf("kept are %d bytes: %v", len(p), err)
 		}
 		if slices.Contains(offered(sp.inputs()[0]), "read_result") {
