@@ -93,6 +93,39 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestOrder: what servers refuse of a conversation is not sent: a reply without
+// anything in it, and with Mistral's models the user's word right after a result.
+func TestOrder(t *testing.T) {
+	in := backend.Input{Messages: []backend.Message{
+		{From: backend.User, Text: "Go."},
+		{From: backend.Assistant, Native: []byte(`{"role":"assistant","content":""}`)},
+		{From: backend.User, Text: "Say something."},
+		{From: backend.Assistant, Calls: []event.ToolCall{{ID: "c1", Name: "look"}}},
+		{From: backend.Tool, Results: []backend.ToolResult{{Call: "c1", Text: "this", Images: []backend.Image{{Type: "image/png"}}}}},
+		{From: backend.User, Text: "News."},
+	}}
+	for _, tt := range []struct{ provider, model, want string }{
+		{"groq", "openai/gpt-oss-120b", "user assistant tool user user"},
+		{"mistral", "some-model", "user assistant tool assistant user user"},
+		{"nvidia_nim", "mistralai/devstral-2", "user assistant tool assistant user user"},
+	} {
+		_, got := ask(t, backend.Model{Provider: tt.provider, Name: tt.model}, "k", in)
+		var roles []string
+		for _, m := range got.Messages {
+			roles = append(roles, m.From)
+			if m.From == "assistant" && m.Text == "" && m.Raw["tool_calls"] == nil {
+				t.Errorf("%s: an empty message: %v", tt.provider, m.Raw)
+			}
+		}
+		if order := strings.Join(roles, " "); order != tt.want {
+			t.Errorf("%s: %s, want %s", tt.provider, order, tt.want)
+		}
+		if first := got.Messages[0].Text; first != "Go.\n\nSay something." {
+			t.Errorf("%s: the user said %q", tt.provider, first)
+		}
+	}
+}
+
 // TestEcho: thoughts go back to those who want them, in the form they came in.
 func TestEcho(t *testing.T) {
 	for _, tt := range []struct {

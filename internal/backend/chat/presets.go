@@ -36,6 +36,7 @@ type quirks struct {
 	echo    bool   // its thoughts are sent back with the reply they led to
 	always  bool   // … and an empty one where there is none
 	topK    bool   // it takes top_k
+	strict  bool   // it wants to have spoken between the results of tools and the user
 	unended bool   // it may stop without [DONE] once it has said why
 	header  string // of the key, if it is no bearer token
 }
@@ -69,7 +70,7 @@ var presets = []Preset{
 	{Name: "cerebras", BaseURL: "https://api.cerebras.ai/v1", Keys: []string{"CEREBRAS_API_KEY"}, Model: "gpt-oss-120b",
 		quirks: quirks{limit: maxCompletion, echo: true}},
 	{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", Keys: []string{"MISTRAL_API_KEY"}, Model: "mistral-large-latest",
-		quirks: quirks{limit: maxTokens, silent: true}},
+		quirks: quirks{limit: maxTokens, silent: true, strict: true}},
 	{Name: "deepseek", BaseURL: "https://api.deepseek.com/v1", Keys: []string{"DEEPSEEK_API_KEY"}, Model: "deepseek-v4-flash",
 		quirks: quirks{limit: maxTokens, effort: byBoth, echo: true, always: true}},
 	{Name: "moonshot", BaseURL: "https://api.moonshot.ai/v1", Keys: []string{"MOONSHOT_API_KEY", "KIMI_API_KEY"}, Model: "kimi-k2.6", hosts: []string{"api.moonshot.cn"},

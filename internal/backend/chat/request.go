@@ -3,6 +3,8 @@ package chat
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/openai/sdk"
@@ -95,24 +97,64 @@ func (m *model) thinking(fields map[string]any) {
 	}
 }
 
-// messages are the conversation.
+// messages are the conversation. A reply with nothing in it is left out, because
+// servers refuse it, and what stands around it becomes one message.
 func (m *model) messages(in backend.Input) []openai.ChatCompletionMessageParamUnion {
 	var out []openai.ChatCompletionMessageParamUnion
 	if in.System != "" {
 		out = append(out, openai.SystemMessage(in.System))
 	}
-	for _, msg := range in.Messages {
+	for _, msg := range spoken(in.Messages) {
 		switch msg.From {
 		case backend.Assistant:
 			out = append(out, m.said(msg))
 		case backend.Tool:
-			out = append(out, results(msg)...)
+			tools, pictures := results(msg)
+			out = append(out, tools...)
+			if len(pictures) > 0 {
+				out = append(m.bridged(out), user("The pictures the tools returned:", pictures))
+			}
 		default:
-			out = append(out, user(msg.Text, msg.Images))
+			out = append(m.bridged(out), user(msg.Text, msg.Images))
 		}
 	}
 	return out
 }
+
+// spoken is a conversation without empty replies, and without two messages of
+// the user's in a row.
+func spoken(all []backend.Message) []backend.Message {
+	var out []backend.Message
+	for _, msg := range all {
+		last := len(out) - 1
+		switch {
+		case msg.From == backend.Assistant && strings.TrimSpace(msg.Text) == "" && len(msg.Calls) == 0:
+		case msg.From == backend.User && last >= 0 && out[last].From == backend.User:
+			out[last].Text = strings.TrimPrefix(out[last].Text+"\n\n"+msg.Text, "\n\n")
+			out[last].Images = slices.Concat(out[last].Images, msg.Images)
+		default:
+			out = append(out, msg)
+		}
+	}
+	return out
+}
+
+// bridged is a conversation that the user may go on with. Mistral's models want
+// to have said something after the results of tools, wherever they are served.
+func (m *model) bridged(all []openai.ChatCompletionMessageParamUnion) []openai.ChatCompletionMessageParamUnion {
+	if len(all) == 0 || all[len(all)-1].OfTool == nil || !m.strict() {
+		return all
+	}
+	return append(all, openai.AssistantMessage("I have the results."))
+}
+
+func (m *model) strict() bool {
+	name := strings.ToLower(m.Name)
+	return m.preset.quirks.strict || slices.ContainsFunc(mistrals, func(s string) bool { return strings.Contains(name, s) })
+}
+
+// mistrals are what names of Mistral's models have in them.
+var mistrals = []string{"mistral", "mixtral", "magistral", "ministral", "devstral", "codestral", "pixtral", "voxtral"}
 
 func user(text string, images []backend.Image) openai.ChatCompletionMessageParamUnion {
 	if len(images) == 0 {
@@ -130,21 +172,16 @@ func user(text string, images []backend.Image) openai.ChatCompletionMessageParam
 
 // results are what tools gave back. There is no field for a failure, so the text
 // says it, and none for pictures, so they come in a message of their own.
-func results(msg backend.Message) []openai.ChatCompletionMessageParamUnion {
-	var out []openai.ChatCompletionMessageParamUnion
-	var images []backend.Image
+func results(msg backend.Message) (out []openai.ChatCompletionMessageParamUnion, pictures []backend.Image) {
 	for _, r := range msg.Results {
 		text := r.Text
 		if r.Error {
 			text = "Error: " + text
 		}
 		out = append(out, openai.ToolMessage(text, r.Call))
-		images = append(images, r.Images...)
+		pictures = append(pictures, r.Images...)
 	}
-	if len(images) > 0 {
-		out = append(out, user("The pictures the tools returned:", images))
-	}
-	return out
+	return out, pictures
 }
 
 // said is a message of the assistant's: its own form if that was kept, else one
