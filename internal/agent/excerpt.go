@@ -29,6 +29,8 @@ func (t *turn) excerpt(c event.ToolCall, text string, kept event.Content) string
 	}
 	if t.long == nil {
 		t.long = map[string]event.Content{}
+	}
+	if t.tools[toolReadResult] == nil {
 		t.bind(readResult{t})
 	}
 	t.long[c.ID] = kept
@@ -69,7 +71,8 @@ func cutStart(s string, n int) string {
 }
 
 // readResult is the tool that reads on. It is bound once there is something to
-// read on in.
+// read on in; for a backend that runs its own loop, which hears of no tool later
+// than at its beginning, with the others.
 type readResult struct{ t *turn }
 
 func (readResult) Name() string { return toolReadResult }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,8 +71,8 @@ func TestOwnLoop(t *testing.T) {
 		events := agenttest.New(single(), "Do it.", actor("a", sp, look)).Play(t, mem.New())
 		want := []backend.ToolResult{
 			{Call: "1", Name: "look", Text: "look done"},
-			{Call: "2", Name: "dance", Text: `There is no tool "dance" here. Offered are: look, new_answer.`, Error: true},
-			{Call: "3", Name: "vote", Text: `There is no tool "vote" here. Offered are: look, new_answer.`, Error: true},
+			{Call: "2", Name: "dance", Text: `There is no tool "dance" here. Offered are: look, read_result, new_answer.`, Error: true},
+			{Call: "3", Name: "vote", Text: `There is no tool "vote" here. Offered are: look, read_result, new_answer.`, Error: true},
 			{Call: "4", Name: "new_answer", Text: "The answer is empty. Call new_answer with your answer.", Error: true},
 			{Call: "5", Name: "new_answer", Text: "Taken.", End: true},
 			{Call: "6", Name: "look", Text: "The turn is over.", Error: true, End: true},
@@ -89,6 +90,27 @@ func TestOwnLoop(t *testing.T) {
 		}, kinds(events, "a")); diff != "" {
 			t.Error(diff)
 		}
+	})
+}
+
+// An own loop is offered its tools once, so the one that reads on in a long
+// result is among them from the start.
+func TestOwnLoopReadsOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		look := &gadget{name: "look", run: func(context.Context, json.RawMessage) (tool.Result, error) {
+			return tool.Result{Text: strings.Repeat("hay\n", 20_000) + "needle"}, nil
+		}}
+		var told []backend.ToolResult
+		sp := &speaker{traits: backend.Traits{OwnsLoop: true}}
+		sp.speak = func(int, backend.Input) reply {
+			return loops(&told, call("1", "look", `{}`), call("2", "read_result", `{"call":"1","offset":79996}`), call("3", "new_answer", `{"content":"Mine."}`))
+		}
+		agenttest.New(event.Defaults(event.Mode{Single: true, Quick: true}), "Do it.", actor("a", sp, look)).Play(t, mem.New())
+		if !offers(sp.inputs()[0], "read_result") {
+			t.Error("it is told of a tool that it is not offered")
+		}
+		mustContain(t, told[0].Text, "read_result")
+		mustContain(t, told[1].Text, "hay\nneedle\n\n[the end]")
 	})
 }
 

@@ -205,6 +205,9 @@ func (t *turn) open(ctx context.Context, in prompt.In, tools []tool.Tool) error 
 	for _, x := range tools {
 		t.bind(x)
 	}
+	if len(tools) > 0 && t.agent.Backend.Traits().OwnsLoop {
+		t.bind(readResult{t})
+	}
 	return nil
 }
 
