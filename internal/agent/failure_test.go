@@ -3,8 +3,8 @@ package agent_test
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
