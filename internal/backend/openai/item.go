@@ -86,7 +86,23 @@ func (i item) lasting() bool {
 	return i.Type != "" && (i.Type != "reasoning" || i.Encrypted != "" || len(i.Content) > 0 && string(i.Content) != "null" && string(i.Content) != "[]")
 }
 
-// kept are the items of a native reply; none if it is not one of ours.
+// nameless is an item without its id. An item with one belongs to the reasoning
+// that led to it and is refused without.
+func nameless(raw json.RawMessage) json.RawMessage {
+	var o map[string]json.RawMessage
+	if json.Unmarshal(raw, &o) != nil {
+		return raw
+	}
+	delete(o, "id")
+	out, err := json.Marshal(o)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+// kept are the items of a native reply; none if it is not one of ours. Reasoning
+// after which nothing was said is refused, and left out.
 func kept(native []byte) []json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal(native, &all) != nil {
@@ -96,6 +112,9 @@ func kept(native []byte) []json.RawMessage {
 		if itemOf(raw).Type == "" {
 			return nil
 		}
+	}
+	for len(all) > 0 && itemOf(all[len(all)-1]).Type == "reasoning" {
+		all = all[:len(all)-1]
 	}
 	return all
 }

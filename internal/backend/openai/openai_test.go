@@ -158,6 +158,26 @@ func TestNative(t *testing.T) {
 	}
 }
 
+// TestOrphans: reasoning that led to nothing is not sent back, and what came of
+// reasoning that cannot be sent back does not refer to it.
+func TestOrphans(t *testing.T) {
+	in := hello()
+	in.Messages = append(in.Messages,
+		backend.Message{From: backend.Assistant, Native: []byte(`[{"type":"reasoning","id":"rs_0","encrypted_content":"sealed","summary":[]}]`)},
+		backend.Message{From: backend.User, Text: "Well?"})
+	got := sent(t, backend.Model{Provider: "openai", Name: "gpt-5"}, in)
+	if diff := cmp.Diff(decoded(t, `[{"role":"user","content":"Hello."},{"role":"user","content":"Well?"}]`), got.Body["input"]); diff != "" {
+		t.Error(diff)
+	}
+	r, err := play(t, backend.Model{Provider: "openai", Name: "somebody-s-own"},
+		`{"type":"response.output_item.done","item":{"type":"reasoning","id":"rs_1","summary":[]}}`,
+		`{"type":"response.output_item.done","item":{"type":"function_call","id":"fc_1","call_id":"c","name":"look","arguments":"{}"}}`, completed)
+	const want = `[{"arguments":"{}","call_id":"c","name":"look","type":"function_call"}]`
+	if err != nil || string(r.Native) != want {
+		t.Errorf("%s, %v, want %s", r.Native, err, want)
+	}
+}
+
 // TestImages: pictures of people and of tools reach the model.
 func TestImages(t *testing.T) {
 	pic := []backend.Image{{Type: "image/png", Data: []byte("PNG")}}

@@ -51,6 +51,7 @@ type reply struct {
 	over  bool // the reply is complete
 
 	items   []json.RawMessage // as they were finished
+	forgot  bool              // the reasoning of some cannot be sent back
 	called  map[string]bool   // ids of the calls that were yielded
 	refused bool
 	back    int // bytes that came back
@@ -109,6 +110,8 @@ func (r *reply) item(raw json.RawMessage) error {
 	i := itemOf(raw)
 	if i.lasting() {
 		r.items = append(r.items, raw)
+	} else {
+		r.forgot = true
 	}
 	if s, ok := i.step(); ok {
 		r.say(backend.Delta{Did: &s})
@@ -144,6 +147,11 @@ func (r *reply) finish(e occurrence) error {
 		}
 	}
 	done := backend.Done{Stop: r.stop(e), Native: []byte("[]")}
+	if r.forgot {
+		for i, raw := range r.items {
+			r.items[i] = nameless(raw)
+		}
+	}
 	if r.items != nil {
 		native, err := json.Marshal(r.items)
 		if err != nil {
