@@ -61,6 +61,11 @@ func Open(dir string) (*App, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, control.Usagef("%s is not a directory", dir)
 	}
+	// By its real name: what agents are shown and what is kept from them are told
+	// apart by paths, and no sandbox takes one that leads over a link.
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, fmt.Errorf("find the project: %w", err)
+	}
 	for d := dir; ; d = filepath.Dir(d) {
 		if info, err := os.Stat(filepath.Join(d, ".conclave")); err == nil && info.IsDir() {
 			return &App{project: d, dir: dir}, nil

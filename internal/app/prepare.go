@@ -49,6 +49,7 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 	if err != nil {
 		return control.Run{}, err
 	}
+	guard(paths, t.file)
 	task, err := a.keep(ctx, text)
 	if err != nil {
 		return control.Run{}, err
@@ -82,6 +83,11 @@ func (a *App) ready(ctx context.Context, seats []event.Seat) error {
 		var g gear.Gear
 		if len(s.Gear) == 0 || json.Unmarshal(s.Gear, &g) != nil || g.Shell == nil {
 			continue
+		}
+		for _, m := range g.Shell.Mounts {
+			if _, err := a.real(m.Path); err != nil {
+				return err
+			}
 		}
 		if _, _, err := sandbox.Pick(ctx, a.sandboxes(), g.Shell.Sandbox); err != nil {
 			return control.Usagef("agent %s: %w", s.Agent, err)

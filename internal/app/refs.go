@@ -81,6 +81,25 @@ func (a *App) resolve(path string) (string, bool) {
 	return path, err == nil
 }
 
+// real is where a path leads. One inside the project must stay there: whoever
+// wrote the project, or an agent that could, may have made the link.
+func (a *App) real(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", control.Usagef("use %s: %w", path, err)
+	}
+	if a.inside(path) && !a.inside(real) {
+		return "", control.Usagef("%s leads over a link out of the project, to %s; if that is meant, name it", path, real)
+	}
+	return real, nil
+}
+
+// inside reports whether a path lies in the project, by its name.
+func (a *App) inside(path string) bool {
+	rel, err := filepath.Rel(a.project, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // material is what a run is given besides its task: context paths, the
 // configured ones and over them those of the request, and pictures.
 func (a *App) material(ctx context.Context, configured []event.ContextPath, q control.Request) (string, []event.ContextPath, []event.Media, error) {
@@ -88,14 +107,24 @@ func (a *App) material(ctx context.Context, configured []event.ContextPath, q co
 	if err != nil {
 		return "", nil, nil, err
 	}
-	paths := slices.Clone(configured)
+	var paths []event.ContextPath
+	for _, p := range configured {
+		if p.Path, err = a.real(p.Path); err != nil {
+			return "", nil, nil, err
+		}
+		if !slices.ContainsFunc(paths, func(o event.ContextPath) bool { return o.Path == p.Path }) {
+			paths = append(paths, p)
+		}
+	}
 	for _, p := range append(slices.Clone(q.Context), named...) {
 		abs, there := a.resolve(p.Path)
 		if !there {
 			return "", nil, nil, control.Usagef("the context path %s does not exist", p.Path)
 		}
-		p.Path = abs
-		i := slices.IndexFunc(paths, func(o event.ContextPath) bool { return o.Path == abs })
+		if p.Path, err = a.real(abs); err != nil {
+			return "", nil, nil, err
+		}
+		i := slices.IndexFunc(paths, func(o event.ContextPath) bool { return o.Path == p.Path })
 		if i < 0 {
 			if !slices.ContainsFunc(paths, func(o event.ContextPath) bool { return within(o, p) }) {
 				paths = append(paths, p)

@@ -42,8 +42,8 @@ func (a *App) risks(f *config.File) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	outside := func(path string) bool {
-		rel, err := filepath.Rel(a.project, path)
-		return err != nil || !filepath.IsLocal(rel)
+		real, err := filepath.EvalSymlinks(path)
+		return err != nil || !a.inside(real)
 	}
 	paths := f.Settings.ContextPaths
 	for _, c := range f.Agents {

@@ -16,6 +16,19 @@ import (
 // conclave/config.yaml in the XDG directory for configurations. The path is
 // empty if there is none.
 func UserFile() (string, bool) {
+	dir, ok := UserDir()
+	if !ok {
+		return "", false
+	}
+	path := filepath.Join(dir, "config.yaml")
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return "", false
+	}
+	return path, true
+}
+
+// UserDir is where a user's own configuration is, or would be.
+func UserDir() (string, bool) {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) { // as the XDG specification has it
 		var err error
@@ -23,11 +36,7 @@ func UserFile() (string, bool) {
 			return "", false
 		}
 	}
-	path := filepath.Join(dir, "conclave", "config.yaml")
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "", false
-	}
-	return path, true
+	return filepath.Join(dir, "conclave"), true
 }
 
 // ProjectFile is the configuration of the project that a directory belongs to,
