@@ -106,14 +106,11 @@ func word(s string) string {
 // structured is a structured result as JSON, unless one of the texts says the
 // same: most servers send both.
 func structured(v any, texts []string) string {
-	if v == nil {
+	if v == nil || slices.ContainsFunc(texts, func(t string) bool { return says(t, v) }) {
 		return ""
 	}
-	for _, t := range texts {
-		var same any
-		if json.Unmarshal([]byte(t), &same) == nil && reflect.DeepEqual(same, v) {
-			return ""
-		}
+	if inner, ok := only(v); ok && (slices.ContainsFunc(texts, func(t string) bool { return says(t, inner) }) || parts(inner)) {
+		return ""
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -122,4 +119,31 @@ func structured(v any, texts []string) string {
 		return ""
 	}
 	return strings.TrimSpace(buf.String())
+}
+
+// says reports whether a text is a value, as it is or as JSON.
+func says(text string, v any) bool {
+	var same any
+	return text == v || json.Unmarshal([]byte(text), &same) == nil && reflect.DeepEqual(same, v)
+}
+
+// only is the one field of an object that has no other: servers wrap what is no
+// object, because a structured result had to be one.
+func only(v any) (any, bool) {
+	if m, ok := v.(map[string]any); ok && len(m) == 1 {
+		for _, x := range m {
+			return x, true
+		}
+	}
+	return nil, false
+}
+
+// parts reports whether a value is the parts of a result once more.
+func parts(v any) bool {
+	list, ok := v.([]any)
+	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(x any) bool {
+		m, _ := x.(map[string]any)
+		_, typed := m["type"].(string)
+		return !typed || m["text"] == nil && m["data"] == nil && m["resource"] == nil && m["uri"] == nil
+	})
 }
