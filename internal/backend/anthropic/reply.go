@@ -25,6 +25,7 @@ type reply struct {
 	calls     int
 	steps     map[string]*event.Step // begun by the provider
 	spent     event.Usage            // of the streams before this one
+	searches  int64                  // in them
 	container string
 
 	// Of the stream at hand.
@@ -60,9 +61,7 @@ func (u usage) total(r price.Rates) event.Usage {
 		Output: u.Output, Reasoning: min(u.Thoughts.Tokens, u.Output),
 	}
 	out.Cost = r.Cost(out, u.Written)
-	if r.Known {
-		out.Cost += event.Money(u.Tools.Searches) * price.SearchFee
-	}
+	out.Cost += r.Searched(int(u.Tools.Searches))
 	return out
 }
 
@@ -155,6 +154,7 @@ func (r *reply) end() error {
 		return r.garbled("an end without a reason", nil)
 	}
 	r.spent = r.spent.Add(r.usage.total(r.model.rates))
+	r.searches += r.usage.Tools.Searches
 	return nil
 }
 

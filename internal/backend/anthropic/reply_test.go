@@ -174,6 +174,24 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// What was said and searched before a pause counts against the bounds of the
+// whole reply, which is what was estimated.
+func TestPauseBounds(t *testing.T) {
+	m := sonnet
+	m.WebSearch, m.MaxOutput = true, 1000
+	first := stream("pause_turn", words)
+	first[len(first)-2] = `{"type":"message_delta","delta":{"stop_reason":"pause_turn"},"usage":{"output_tokens":300,"server_tool_use":{"web_search_requests":3}}}`
+	_, p, err := play(t, m, first, stream("end_turn", words))
+	if err != nil || len(p.sent) != 2 {
+		t.Fatalf("%v after %d requests", err, len(p.sent))
+	}
+	for i, want := range []string{"1000 5", "700 2"} {
+		if got := fmt.Sprint(part(p.sent[i], "max_tokens"), part(p.sent[i], "tools.0.max_uses")); got != want {
+			t.Errorf("request %d: bounds %s, want %s", i, got, want)
+		}
+	}
+}
+
 // A provider that pauses for ever is left at some time.
 func TestEndlessPause(t *testing.T) {
 	r, p, err := play(t, sonnet, stream("pause_turn", words))

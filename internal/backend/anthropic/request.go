@@ -6,18 +6,20 @@ import (
 	"strings"
 
 	"conclave/internal/backend"
+	"conclave/internal/backend/price"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 )
 
 // params is the request for an input. What there is of the reply already is the
-// beginning of the assistant's message: the provider goes on from there.
+// beginning of the assistant's message: the provider goes on from there, with what
+// is left of the bounds.
 func (m *model) params(in backend.Input, r *reply) sdk.MessageNewParams {
 	p := sdk.MessageNewParams{
 		Model:     sdk.Model(m.Name),
-		MaxTokens: int64(m.rates.Output(in)),
-		Tools:     m.tools(in.Tools),
+		MaxTokens: max(1, int64(m.rates.Output(in))-r.spent.Output),
+		Tools:     m.tools(in.Tools, max(1, price.Steps-r.searches)),
 	}
 	if in.System != "" {
 		p.System = []sdk.TextBlockParam{{Text: in.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
@@ -46,10 +48,10 @@ func (m *model) params(in backend.Input, r *reply) sdk.MessageNewParams {
 
 // tools are ours and the provider's own. The last of them ends the part of the
 // request that is the same in every call.
-func (m *model) tools(specs []backend.ToolSpec) []sdk.ToolUnionParam {
+func (m *model) tools(specs []backend.ToolSpec, searches int64) []sdk.ToolUnionParam {
 	var out []sdk.ToolUnionParam
 	if m.WebSearch {
-		out = append(out, sdk.ToolUnionParam{OfWebSearchTool20250305: &sdk.WebSearchTool20250305Param{MaxUses: sdk.Int(maxSearches)}})
+		out = append(out, sdk.ToolUnionParam{OfWebSearchTool20250305: &sdk.WebSearchTool20250305Param{MaxUses: sdk.Int(searches)}})
 	}
 	if m.Code {
 		out = append(out, sdk.ToolUnionParam{OfCodeExecutionTool20250825: &sdk.CodeExecutionTool20250825Param{}})
@@ -66,9 +68,6 @@ func (m *model) tools(specs []backend.ToolSpec) []sdk.ToolUnionParam {
 	}
 	return out
 }
-
-// maxSearches is how often the provider may search the web in one call.
-const maxSearches = 5
 
 // schema is what a tool takes. The API wants an object in every case.
 func schema(s backend.ToolSpec) json.RawMessage {

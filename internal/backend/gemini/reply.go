@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"conclave/internal/backend"
-	"conclave/internal/backend/price"
 	"conclave/internal/backend/wire"
 	"conclave/internal/event"
 
@@ -284,8 +283,8 @@ func (r *reply) used() event.Usage {
 		Reasoning: int64(r.usage.ThoughtsTokenCount),
 	}
 	u.Cost = r.model.rates.Cost(u, 0)
-	if r.model.rates.Known && r.sources != nil {
-		u.Cost += price.SearchFee * event.Money(len(r.sources.WebSearchQueries))
+	if r.sources != nil {
+		u.Cost += r.model.rates.Searched(len(r.sources.WebSearchQueries))
 	}
 	return u
 }

@@ -112,7 +112,7 @@ func TestStop(t *testing.T) {
 
 // TestSteps: what Gemini does by itself is shown.
 func TestSteps(t *testing.T) {
-	r, err := told(t, backend.Model{Price: &backend.Price{}},
+	r, err := told(t, backend.Model{Name: "gemini-3-pro", Price: &backend.Price{}},
 		parts(`{"executableCode":{"language":"PYTHON","code":"print(6*7)"}}`),
 		parts(`{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"42\n"}}`),
 		parts(`{"executableCode":{"code":"1/0"}},{"codeExecutionResult":{"outcome":"OUTCOME_FAILED","output":"division by zero"}}`),
@@ -133,8 +133,8 @@ func TestSteps(t *testing.T) {
 	if diff := cmp.Diff(want, r.Did); diff != "" {
 		t.Error(diff)
 	}
-	if r.Usage.Cost != 2*event.Dollar/100 {
-		t.Errorf("two searches cost %v", r.Usage.Cost)
+	if r.Usage.Cost != 2*event.Dollar*14/1000 {
+		t.Errorf("two searches cost %d", r.Usage.Cost)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"conclave/internal/backend/backendtest"
 	"conclave/internal/backend/openai"
 	"conclave/internal/backend/openai/openaitest"
+	"conclave/internal/backend/price"
 	"conclave/internal/backend/wire"
 	"conclave/internal/event"
 
@@ -97,6 +98,14 @@ func TestRequestTools(t *testing.T) {
 	}
 	if got.Body["parallel_tool_calls"] != false || got.Body["max_output_tokens"] != 77.0 {
 		t.Errorf("parallel_tool_calls %v, max_output_tokens %v", got.Body["parallel_tool_calls"], got.Body["max_output_tokens"])
+	}
+	// The provider's own tools are used as often as was estimated; xAI knows no
+	// such bound.
+	for provider, want := range map[string]any{"openai": float64(price.Steps), "grok": nil} {
+		got := sent(t, backend.Model{Provider: provider, Name: "m", WebSearch: true}, in)
+		if n := got.Body["max_tool_calls"]; n != want {
+			t.Errorf("%s: max_tool_calls %v, want %v", provider, n, want)
+		}
 	}
 }
 
@@ -267,6 +276,13 @@ func TestUsage(t *testing.T) {
 		`{"type":"response.output_item.done","item":{"type":"web_search_call","id":"1","action":{"query":"go"}}}`,
 		`{"type":"response.output_item.done","item":{"type":"web_search_call","id":"2","action":{"url":"https://go.dev"}}}`, completed)
 	if want.Cost += 10_000; err != nil || r.Usage != want {
+		t.Errorf("%+v, %v, want %+v", r.Usage, err, want)
+	}
+	// So has a container, however often code runs in it.
+	r, err = play(t, backend.Model{Provider: "openai", Name: "gpt-5", Price: price},
+		`{"type":"response.output_item.done","item":{"type":"code_interpreter_call","id":"1","code":"1"}}`,
+		`{"type":"response.output_item.done","item":{"type":"code_interpreter_call","id":"2","code":"2"}}`, completed)
+	if want.Cost += 20_000; err != nil || r.Usage != want {
 		t.Errorf("%+v, %v, want %+v", r.Usage, err, want)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/openai/sdk"
-	"conclave/internal/backend/price"
 	"conclave/internal/event"
 )
 
@@ -56,7 +55,8 @@ type reply struct {
 	refused bool
 	back    int // bytes that came back
 
-	searches int // the provider made, each for a fee
+	searches int  // the provider made, each for a fee
+	ran      bool // the provider ran code, for another
 }
 
 // say yields a delta, unless it is empty.
@@ -119,6 +119,7 @@ func (r *reply) item(raw json.RawMessage) error {
 	if i.searched() {
 		r.searches++
 	}
+	r.ran = r.ran || i.Type == "code_interpreter_call"
 	if i.Type != "function_call" {
 		return nil
 	}
@@ -175,8 +176,9 @@ func (r *reply) spent(said *usage) event.Usage {
 		}
 		u.Cost = r.model.rates.Cost(u, 0)
 	}
-	if r.model.rates.Known {
-		u.Cost += event.Money(r.searches) * price.SearchFee
+	u.Cost += r.model.rates.Searched(r.searches)
+	if r.ran {
+		u.Cost += r.model.rates.Ran()
 	}
 	return u
 }

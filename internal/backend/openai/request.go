@@ -8,6 +8,7 @@ import (
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/openai/sdk"
+	"conclave/internal/backend/price"
 
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/responses"
@@ -48,6 +49,9 @@ func (m *model) params(in backend.Input) responses.ResponseNewParams {
 	p.Tools = m.tools(in.Tools)
 	if m.Serial && len(in.Tools) > 0 {
 		p.ParallelToolCalls = param.NewOpt(false)
+	}
+	if (m.WebSearch || m.Code) && m.Provider != grok {
+		p.MaxToolCalls = param.NewOpt(int64(price.Steps)) // as it was estimated
 	}
 	if m.Code && m.Provider != grok {
 		p.Include = append(p.Include, responses.ResponseIncludableCodeInterpreterCallOutputs)

@@ -45,12 +45,14 @@ type Entry struct {
 // local are providers that run on a machine of one's own.
 var local = strings.Fields("ollama lmstudio vllm sglang inference")
 
+var google = []string{"google"}
+
 // makers are the tables to look into for a provider's models, in order. Those
 // that pass on the models of others name their maker before a slash.
 var makers = map[string][]string{
 	"claude": {"anthropic"}, "anthropic": {"anthropic"},
 	"openai": {"openai"}, "azure_openai": {"openai"},
-	"gemini": {"google"}, "google": {"google"},
+	"gemini": google, "google": google,
 	"grok": {"xai"}, "xai": {"xai"},
 }
 

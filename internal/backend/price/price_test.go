@@ -115,9 +115,33 @@ func TestEstimate(t *testing.T) {
 	if more := r.Estimate(in); more.Tokens < got.Tokens+10_000 {
 		t.Errorf("with a native message of 30 KB: %d tokens after %d", more.Tokens, got.Tokens)
 	}
-	m.WebSearch = true
-	if more := price.Of(m).Estimate(in); more.Cost <= got.Cost {
-		t.Errorf("searches of the web are free: %+v", more)
+}
+
+// A provider's own tools have their fees, and what was sent is read again after
+// each use of them.
+func TestEstimateOwnTools(t *testing.T) {
+	in := backend.Input{System: strings.Repeat("word ", 10_000), MaxOutput: 1000}
+	for _, m := range []backend.Model{
+		{Provider: "claude", Name: "claude-sonnet-4-6", WebSearch: true},
+		{Provider: "openai", Name: "gpt-5", WebSearch: true, Code: true},
+		{Provider: "grok", Name: "grok-4", XSearch: true},
+		{Provider: "gemini", Name: "gemini-3-flash-preview", WebSearch: true},
+		{Provider: "gemini", Name: "gemini-2.5-flash", WebSearch: true},
+	} {
+		r := price.Of(m)
+		real := event.Usage{Input: (price.Steps + 1) * 10_000, Output: 1000}
+		cost := r.Cost(real, 0) + r.Searched(price.Steps)
+		if m.Code {
+			cost += 30_000
+		}
+		if got := r.Estimate(in); got.Tokens < real.Tokens() || got.Cost < cost {
+			t.Errorf("%s: estimate %+v for %+v, which costs %d", m.Name, got, real, cost)
+		}
+	}
+	for name, want := range map[string]event.Money{"gemini-2.5-pro": 35_000, "gemini-3-pro": 42_000} {
+		if got := price.Of(backend.Model{Provider: "gemini", Name: name}).Searched(3); got != want {
+			t.Errorf("three searches by %s cost %d, want %d", name, got, want)
+		}
 	}
 }
 

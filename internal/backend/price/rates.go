@@ -3,6 +3,8 @@ package price
 import (
 	"cmp"
 	"math"
+	"slices"
+	"strings"
 
 	"conclave/internal/backend"
 	"conclave/internal/event"
@@ -68,13 +70,12 @@ func (r Rates) Output(in backend.Input) int {
 }
 
 // Estimate bounds what a call may take: everything sent, counted generously, none
-// of it from a cache, and the longest reply.
+// of it from a cache, and the longest reply. Where the provider has tools of its
+// own at work everything is read again after each of them, with what they found.
 func (r Rates) Estimate(in backend.Input) event.Amount {
 	u := event.Usage{Input: sent(in), Output: int64(r.Output(in))}
-	fee := event.Money(0)
-	if r.model.WebSearch || r.model.XSearch {
-		u.Input += searches * perSearch
-		fee = searches * SearchFee
+	if m := r.model; m.WebSearch || m.XSearch || m.Code {
+		u.Input = u.Input*(Steps+1) + perStep*Steps*(Steps+1)/2
 	}
 	a := event.Amount{Tokens: u.Tokens()}
 	if r.Known {
@@ -83,9 +84,38 @@ func (r Rates) Estimate(in backend.Input) event.Amount {
 		if p.Stored != nil {
 			dearest = max(dearest, *p.Stored)
 		}
-		a.Cost = event.Money(math.Ceil(float64(u.Input)*dearest+float64(u.Output)*p.Output)) + fee
+		a.Cost = event.Money(math.Ceil(float64(u.Input)*dearest + float64(u.Output)*p.Output))
+		if r.model.WebSearch || r.model.XSearch {
+			a.Cost += r.Searched(Steps)
+		}
+		if r.model.Code {
+			a.Cost += r.Ran()
+		}
 	}
 	return a
+}
+
+// Searched is what searches of the web cost besides the tokens. Gemini's older
+// models ask for a call with searches, not for each.
+func (r Rates) Searched(n int) event.Money {
+	maker := makers[r.model.Provider]
+	switch {
+	case !r.Known || n == 0:
+		return 0
+	case slices.Equal(maker, google) && strings.Contains(r.model.Name, "gemini-2"):
+		return event.Dollar * 35 / 1000
+	case slices.Equal(maker, google):
+		return event.Money(n) * event.Dollar * 14 / 1000
+	}
+	return event.Money(n) * event.Dollar / 100
+}
+
+// Ran is what a call costs in which the provider ran code, besides the tokens.
+func (r Rates) Ran() event.Money {
+	if r.Known && r.model.Provider == "openai" {
+		return event.Dollar * 3 / 100 // a container
+	}
+	return 0
 }
 
 // Guess is the usage of a call whose provider reports none, from what was sent
@@ -96,15 +126,15 @@ func (r Rates) Guess(in backend.Input, out int) event.Usage {
 	return u
 }
 
-// SearchFee is what providers ask for one search of the web.
-const SearchFee = event.Dollar / 100
+// Steps is how often a provider may use tools of its own in one call. An adapter
+// that can sends it as a bound.
+const Steps = 5
 
 const (
 	perMessage = 16    // tokens around a message, a call, a tool
 	perImage   = 5_000 // the largest picture a provider does not shrink
 	preface    = 500   // what providers put before tools
-	searches   = 5     // of the web in one call
-	perSearch  = 10_000
+	perStep    = 10_000
 )
 
 // sent is about how many tokens an input has, rather too many than too few.
