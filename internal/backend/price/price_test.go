@@ -117,6 +117,27 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
+// What has few letters has many tokens: the known counts are those of tokenizers
+// that are in use.
+func TestEstimateSigns(t *testing.T) {
+	r := price.Of(backend.Model{Provider: "gemini", Name: "gemini-2.5-pro"})
+	count := func(s string) int64 {
+		in := backend.Input{System: s, MaxOutput: 1}
+		return r.Estimate(in).Tokens - r.Estimate(backend.Input{MaxOutput: 1}).Tokens
+	}
+	for s, known := range map[string]int64{
+		`{"a":1,"b":2}`:                  9,
+		"1234567890":                     10, // Gemini's: each digit
+		"a b c d e f":                    6,
+		"if (x != nil) { return f(x) }":  12,
+		"The quick brown fox jumps over": 6,
+	} {
+		if got := count(strings.Repeat(s+" ", 100)); got < known*100 || got > known*300 {
+			t.Errorf("%q a hundred times is %d tokens, where it can be %d", s, got, known*100)
+		}
+	}
+}
+
 // A provider's own tools have their fees, and what was sent is read again after
 // each use of them.
 func TestEstimateOwnTools(t *testing.T) {

@@ -166,15 +166,39 @@ func message(m backend.Message) int64 {
 	return n
 }
 
-// tokens is a bound on the tokens of text as people and programs write it. Newer
-// tokenizers make one of every three bytes of English and code, and of every
-// character of other scripts.
+// tokens is a bound on the tokens of text as people and programs write it. Words
+// are taken apart after three letters and where capitals begin, as newer
+// tokenizers do with those they do not know; digits and signs count one by one,
+// which is what numbers and JSON come to; two bytes of other scripts are one.
 func tokens(s string) int64 {
-	ascii := 0
+	var n, other, word, space int64
+	capital := false
 	for i := range len(s) {
-		if s[i] < 0x80 {
-			ascii++
+		c := s[i]
+		switch {
+		case c >= 0x80:
+			other++
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			upper := c <= 'Z'
+			if upper && !capital {
+				word = 0
+			}
+			if capital = upper; word%3 == 0 {
+				n++
+			}
+			word++
+			space = 0
+			continue
+		case c == ' ':
+			if space++; space%4 == 2 { // one goes with the word behind it
+				n++
+			}
+			word, capital = 0, false
+			continue
+		default:
+			n++
 		}
+		word, space, capital = 0, 0, false
 	}
-	return int64(ascii+2)/3 + int64(len(s)-ascii+1)/2
+	return n + (other+1)/2
 }
