@@ -25,7 +25,7 @@ func (a *App) docker() *docker.Engine {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.containers == nil {
-		a.containers = docker.New(docker.Options{})
+		a.containers = docker.New(docker.Options{Boxes: a.state("boxes")})
 	}
 	return a.containers
 }
