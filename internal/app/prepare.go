@@ -85,7 +85,11 @@ func (a *App) ready(ctx context.Context, seats []event.Seat) error {
 			continue
 		}
 		for _, m := range g.Shell.Mounts {
-			if _, err := a.real(m.Path); err != nil {
+			real, err := a.real(m.Path)
+			if err == nil {
+				err = a.allowed([]event.ContextPath{{Path: real}})
+			}
+			if err != nil {
 				return err
 			}
 		}

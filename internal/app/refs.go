@@ -160,7 +160,7 @@ func (a *App) allowed(paths []event.ContextPath) error {
 	for _, p := range paths {
 		for _, part := range strings.Split(filepath.ToSlash(p.Path), "/") {
 			if part == ".conclave" {
-				return control.Usagef("the context path %s lies in .conclave, which is the program's own", p.Path)
+				return control.Usagef("the path %s lies in .conclave, which is the program's own", p.Path)
 			}
 		}
 		if p.Write && filepath.Dir(p.Path) == p.Path {

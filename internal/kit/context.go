@@ -1,8 +1,10 @@
 package kit
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"conclave/internal/confine"
@@ -23,23 +25,70 @@ func guarded(dir string) []string {
 
 // context is a context path as a mount.
 func (s *Workshop) context(c event.ContextPath, write bool) policy.Mount {
-	m := policy.Mount{Path: c.Path, Write: c.Write && write}
-	if info, err := os.Stat(c.Path); err != nil || !info.IsDir() {
-		return m
+	m := s.mount(policy.Mount{Path: c.Path, Write: c.Write && write})
+	if len(m.Hidden) == 0 {
+		return m // a file
 	}
-	m.Protected = guarded(c.Path)
 	for _, p := range c.Protected {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(c.Path, p)
 		}
 		m.Protected = append(m.Protected, filepath.Clean(p))
 	}
-	// The program's own state holds the log and the other agents' workspaces.
-	m.Hidden = []string{filepath.Join(c.Path, ".conclave")}
-	if rel, err := filepath.Rel(c.Path, s.State); err == nil && filepath.IsLocal(rel) && s.State != m.Hidden[0] {
+	return m
+}
+
+// mount keeps from an agent what is not for it in a folder of the user's: the
+// program's own state, which holds the log and the other agents' workspaces; and
+// the repositories in it, whose hooks and settings are run by whoever uses them.
+func (s *Workshop) mount(m policy.Mount) policy.Mount {
+	if info, err := os.Stat(m.Path); err != nil || !info.IsDir() {
+		return m
+	}
+	m.Protected = guarded(m.Path)
+	m.Hidden = []string{filepath.Join(m.Path, ".conclave")}
+	for _, p := range s.inner(m.Path) {
+		m.Protected = append(m.Protected, p)
+		if filepath.Base(p) == ".conclave" {
+			m.Hidden = append(m.Hidden, p)
+		}
+	}
+	if rel, err := filepath.Rel(m.Path, s.State); err == nil && filepath.IsLocal(rel) && !slices.Contains(m.Hidden, s.State) {
 		m.Hidden = append(m.Hidden, s.State)
 	}
 	return m
+}
+
+// inner are the guarded names further down in a folder, as they were when a turn
+// of the run first came to it: what agents make after that is theirs. Links are
+// left out, for no sandbox can keep one.
+func (s *Workshop) inner(dir string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found, ok := s.guarded[dir]; ok {
+		return found
+	}
+	var found []string
+	// What cannot be read has nothing in it for an agent either.
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil && e != nil && e.IsDir() || path == s.State:
+			return fs.SkipDir
+		case err != nil || !slices.Contains(policy.GuardedNames(), e.Name()):
+			return nil
+		case e.Type()&fs.ModeSymlink == 0 && filepath.Dir(path) != dir:
+			found = append(found, path)
+		}
+		if e.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if s.guarded == nil {
+		s.guarded = map[string][]string{}
+	}
+	s.guarded[dir] = found
+	return found
 }
 
 // paths tells the agent of the user's files.

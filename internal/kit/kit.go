@@ -17,6 +17,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 
 	"conclave/internal/agent"
@@ -45,6 +47,9 @@ type Workshop struct {
 	Sources []Source
 	// Given keeps the permissions that were given for good.
 	Given *Given
+
+	mu      sync.Mutex
+	guarded map[string][]string // see inner
 }
 
 // A Source makes tools for a turn. It returns none where the agent's gear does
@@ -200,7 +205,14 @@ func (h *hand) place() policy.Place {
 		p.Mounts = append(p.Mounts, k.shop.context(c, h.need.Write && !h.need.Planning))
 	}
 	if s := k.gear.Shell; s != nil {
-		p.Mounts = append(p.Mounts, s.Mounts...)
+		for _, m := range s.Mounts {
+			if real, err := filepath.EvalSymlinks(m.Path); err == nil {
+				m.Path = real
+			}
+			if !slices.ContainsFunc(p.Mounts, func(o policy.Mount) bool { return o.Path == m.Path }) {
+				p.Mounts = append(p.Mounts, k.shop.mount(m))
+			}
+		}
 	}
 	return p
 }
