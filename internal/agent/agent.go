@@ -38,6 +38,8 @@ type Agent struct {
 	// Compact is the part of the model's window at which a conversation is put
 	// into fewer words; zero is the default.
 	Compact float64
+	// Parallel is how many calls that only look run at once; zero is the default.
+	Parallel int
 
 	// busy is full while the agent takes a turn: one that was told to stop and
 	// the next one never overlap.

@@ -339,3 +339,19 @@ func TestLooksTogether(t *testing.T) {
 		}
 	})
 }
+
+// How many run together is the agent's to say.
+func TestLooksApart(t *testing.T) {
+	for most, want := range map[int]time.Duration{0: time.Minute, 1: 4 * time.Minute, 3: 2 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			sp := plays(calls("look", `{}`, "look", `{}`, "look", `{}`, "look", `{}`), answers("Done."))
+			a := actor("a", sp, takes("look", time.Minute))
+			a.Parallel = most
+			agenttest.New(event.Defaults(event.Mode{Single: true, Quick: true}), "Do it.", a).Play(t, mem.New())
+			if d := time.Since(start); d != want {
+				t.Errorf("%d at once: it took %s, want %s", most, d, want)
+			}
+		})
+	}
+}

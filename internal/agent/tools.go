@@ -21,9 +21,10 @@ import (
 // that only look, one after another in the reply, are run together.
 func (t *turn) carryOut(ctx context.Context, calls []event.ToolCall) ([]backend.ToolResult, error) {
 	out := make([]backend.ToolResult, len(calls))
+	most := cmp.Or(t.agent.Parallel, together)
 	for i := 0; i < len(calls); {
 		n := 1
-		for t.looks(calls[i]) && i+n < len(calls) && n < maxTogether && t.looks(calls[i+n]) {
+		for t.looks(calls[i]) && i+n < len(calls) && n < most && t.looks(calls[i+n]) {
 			n++
 		}
 		done, err := t.runTogether(ctx, calls[i:i+n])
@@ -41,8 +42,9 @@ func (t *turn) carryOut(ctx context.Context, calls []event.ToolCall) ([]backend.
 	return out, nil
 }
 
-// maxTogether is how many tools run at once at most.
-const maxTogether = 8
+// together is how many tools run at once, unless the agent is configured
+// otherwise.
+const together = 8
 
 // looks reports whether a call only looks at something.
 func (t *turn) looks(c event.ToolCall) bool {

@@ -50,7 +50,7 @@ func (a *App) newCrew(id event.FlowID, spec event.RunSpec, blobs agent.Blobs) (*
 			k, err := shop.Kit(s)
 			errs = append(errs, err)
 			if k != nil {
-				one.Kit, one.Compact = k, k.Gear().Compact
+				one.Kit, one.Compact, one.Parallel = k, k.Gear().Compact, k.Gear().Parallel
 				c.kits = append(c.kits, k)
 			}
 		}

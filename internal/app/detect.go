@@ -140,7 +140,7 @@ func (a *App) foundTeam(ctx context.Context) (team, bool) {
 // defaultGear is what agents have that nobody configured: files, a plan, and
 // commands where a sandbox works.
 func (a *App) defaultGear(ctx context.Context) gear.Gear {
-	g := gear.Gear{Files: true, Plan: true, Parallel: 8}
+	g := gear.Gear{Files: true, Plan: true}
 	if _, _, err := sandbox.Pick(ctx, a.sandboxes(), ""); err == nil {
 		g.Shell = &gear.Shell{}
 	}

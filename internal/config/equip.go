@@ -23,9 +23,9 @@ func equipment() []row[draft] {
 		values("exclude_tools", name(), func(a *draft) *[]string { return &a.Gear.Except },
 			"Tools the agent may not use, with * for anything.").orNull(""),
 		optional("concurrent_tool_execution", truth(), func(a *draft) **bool { return &a.concurrent },
-			"Whether tools the model asked for in one reply run at the same time.").byDefault("false"),
+			"Whether tools that only look, asked for in one reply, run at the same time. Those that change something run one after another.").byDefault("true"),
 		optional("max_concurrent_tools", whole(1), func(a *draft) **int { return &a.parallel },
-			"How many tools run at the same time.").byDefault("10"),
+			"How many tools run at the same time.").byDefault("8"),
 		plain("web_fetch", truth(), func(a *draft) *bool { return &a.Gear.Fetch },
 			"Whether the agent may read web pages.").byDefault("false"),
 		section("web_search_endpoint", searching(), func(a *draft) *gear.Search {

@@ -109,12 +109,15 @@ var ofBackends = map[string][]trial{
 	"context_paths[].protected_paths": {{"context_paths: [{path: /data, protected_paths: [x]}]", func(a *config.Agent) {
 		a.ContextPaths = []event.ContextPath{{Path: "/data", Protected: []string{"x"}}}
 	}}},
-	"allowed_tools":             {{"allowed_tools: [read, 'mcp__*']", func(a *config.Agent) { a.Gear.Only = []string{"read", "mcp__*"} }}},
-	"exclude_tools":             {{"exclude_tools: [delete]", func(a *config.Agent) { a.Gear.Except = []string{"delete"} }}},
-	"concurrent_tool_execution": {{"concurrent_tool_execution: true", func(a *config.Agent) { a.Gear.Parallel = 10 }}},
+	"allowed_tools": {{"allowed_tools: [read, 'mcp__*']", func(a *config.Agent) { a.Gear.Only = []string{"read", "mcp__*"} }}},
+	"exclude_tools": {{"exclude_tools: [delete]", func(a *config.Agent) { a.Gear.Except = []string{"delete"} }}},
+	"concurrent_tool_execution": {
+		{"concurrent_tool_execution: true", func(a *config.Agent) {}},
+		{"concurrent_tool_execution: false", func(a *config.Agent) { a.Gear.Parallel = 1 }},
+	},
 	"max_concurrent_tools": {
 		{"max_concurrent_tools: 4", func(a *config.Agent) { a.Gear.Parallel = 4 }},
-		{"{max_concurrent_tools: 4, concurrent_tool_execution: false}", func(a *config.Agent) {}},
+		{"{max_concurrent_tools: 4, concurrent_tool_execution: false}", func(a *config.Agent) { a.Gear.Parallel = 1 }},
 	},
 	"web_fetch":                   {{"web_fetch: true", func(a *config.Agent) { a.Gear.Fetch = true }}},
 	"web_search_endpoint.url":     {{"web_search_endpoint: {url: 'https://s.example/search'}", func(a *config.Agent) { a.Gear.Search = &gear.Search{URL: "https://s.example/search"} }}},

@@ -25,11 +25,11 @@ func settle(r *reader, e entry, a *draft) {
 	if a.files != nil {
 		a.Gear.Files = *a.files
 	}
-	if a.concurrent != nil && *a.concurrent {
-		a.Gear.Parallel = 10
-	}
-	if a.parallel != nil && (a.concurrent == nil || *a.concurrent) {
+	if a.parallel != nil {
 		a.Gear.Parallel = *a.parallel
+	}
+	if a.concurrent != nil && !*a.concurrent {
+		a.Gear.Parallel = 1
 	}
 	judge(r, e, a)
 	settleShell(r, e, a)

@@ -29,7 +29,8 @@ type Gear struct {
 	// Only and Except name tools, with * for anything. Only is all when empty.
 	Only   []string `json:"only,omitempty"`
 	Except []string `json:"except,omitempty"`
-	// Parallel is how many tool calls of one reply run at once; zero is one.
+	// Parallel is how many calls of one reply that only look run at once; zero is
+	// the default.
 	Parallel int `json:"parallel,omitempty"`
 	// Permissions decide which actions are allowed, asked about or denied.
 	Permissions policy.Permissions `json:"permissions,omitzero"`

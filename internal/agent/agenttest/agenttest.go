@@ -30,6 +30,8 @@ type Actor struct {
 	Tools   []tool.Tool
 	Prompt  string
 	Kit     agent.Kit // nil for an agent that only speaks
+	// Parallel is how many calls that only look run at once; zero is the default.
+	Parallel int
 }
 
 // Scripted is an actor that plays a YAML script.
@@ -87,7 +89,7 @@ func (s *Stage) Driver(t testing.TB, log eventlog.Log) *engine.Driver {
 	for _, seat := range s.Started.Spec.Seats {
 		for _, a := range s.Actors {
 			if a.ID == seat.Agent {
-				crew.Agents[a.ID] = &agent.Agent{Seat: seat, Backend: a.Backend, Tools: a.Tools, Kit: a.Kit}
+				crew.Agents[a.ID] = &agent.Agent{Seat: seat, Backend: a.Backend, Tools: a.Tools, Kit: a.Kit, Parallel: a.Parallel}
 			}
 		}
 	}
