@@ -56,8 +56,8 @@ func (t *turn) compact(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	old := t.in.Messages[1:cut]
-	before := size(t.in.Messages)
-	summary, usage, request, err := t.summarise(ctx, old)
+	done := event.Compacted{Turn: t.turn, Messages: len(old), Before: size(t.in.Messages)}
+	summary, err := t.summarise(ctx, old, &done)
 	if err != nil {
 		return false, err
 	}
@@ -71,13 +71,11 @@ func (t *turn) compact(ctx context.Context) (bool, error) {
 	}
 	t.in.Messages = append([]backend.Message{first}, t.in.Messages[cut:]...)
 	t.filled = 0
-	text, err := t.crew.content(ctx, summary)
-	if err != nil {
+	done.After = size(t.in.Messages)
+	if done.Summary, err = t.crew.content(ctx, summary); err != nil {
 		return false, err
 	}
-	_, err = t.port.Submit(ctx, t.fact("compacted", event.Compacted{
-		Turn: t.turn, Messages: len(old), Before: before, After: size(t.in.Messages), Summary: text, Usage: usage, Request: request,
-	}))
+	_, err = t.port.Submit(ctx, t.fact("compacted", done))
 	return true, err
 }
 
@@ -95,11 +93,12 @@ func (t *turn) oldest() int {
 	return 0
 }
 
-// summarise has the model itself say what was done and found. If it cannot, the
-// summary is what the calls were.
-func (t *turn) summarise(ctx context.Context, old []backend.Message) (text string, u event.Usage, request string, err error) {
+// summarise has the model itself say what was done and found, and notes what
+// that took. If it cannot, the summary is what the calls were.
+func (t *turn) summarise(ctx context.Context, old []backend.Message, done *event.Compacted) (string, error) {
 	if t.calls+1 >= t.left {
-		return outline(old), u, "", nil // the last call is for the outcome
+		done.Outline = true
+		return outline(old), nil // the last call is for the outcome
 	}
 	in := backend.Input{
 		System: prompt.CompactSystem(), MaxOutput: t.in.MaxOutput,
@@ -107,21 +106,26 @@ func (t *turn) summarise(ctx context.Context, old []backend.Message) (text strin
 	}
 	whole := t.in
 	t.in = in
-	err = t.reserve(ctx)
+	err := t.reserve(ctx)
 	t.in = whole
 	if err != nil {
-		return "", u, "", err
+		return "", err
 	}
 	t.calls++
 	reply, err := backend.Collect(t.agent.Backend.Turn(ctx, in, &host{t: t, gone: true}), nil)
-	request, t.granted = t.granted, ""
+	request := t.granted
+	t.granted = ""
 	if ctx.Err() != nil {
-		return "", u, "", context.Cause(ctx)
+		return "", context.Cause(ctx)
+	}
+	// What nobody knows the cost of stays reserved until the turn ends.
+	if done.Usage = reply.Usage; err == nil || turnedAway(backend.KindOf(err)) || reply.Usage != (event.Usage{}) {
+		done.Request = request
 	}
 	if err != nil || strings.TrimSpace(reply.Text) == "" {
-		return outline(old), reply.Usage, request, nil
+		return outline(old), nil
 	}
-	return strings.TrimSpace(reply.Text), reply.Usage, request, nil
+	return strings.TrimSpace(reply.Text), nil
 }
 
 // transcript is a conversation as text to be summarised.

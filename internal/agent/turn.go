@@ -113,6 +113,9 @@ func (t *turn) speak(ctx context.Context) (backend.Reply, event.Fact, error) {
 	if err == nil || !tooLong(err) {
 		return reply, called, err
 	}
+	if t.begun {
+		t.granted = "" // nobody knows what it cost
+	}
 	if made, errRoom := t.compact(ctx); errRoom != nil || !made {
 		return reply, called, cmp.Or(errRoom, err)
 	}
@@ -220,7 +223,7 @@ func (t *turn) show(d backend.Delta) {
 
 // reserve asks for leave before a call where the run has a budget.
 func (t *turn) reserve(ctx context.Context) error {
-	if !t.metered {
+	if !t.metered || t.granted != "" { // as it is after a call that was turned away
 		return nil
 	}
 	if t.in.MaxOutput == 0 {

@@ -45,7 +45,9 @@ func (r *Run) apply(e event.Event) []flow.Command {
 		m.returned(b)
 	case event.Compacted:
 		r.settle(b.Request, b.Usage)
-		m.called(event.Called{Turn: b.Turn, Request: b.Request})
+		if !b.Outline {
+			m.called(event.Called{Turn: b.Turn, Request: b.Request})
+		}
 	case event.Told:
 		if m.current(b.Turn) {
 			m.Turn.Seen = merge(m.Turn.Seen, b.Seen)

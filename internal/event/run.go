@@ -191,6 +191,8 @@ type Compacted struct {
 	Usage    Usage   `json:"usage,omitzero"`
 	// Request is the reservation the summary settles, if one was needed.
 	Request string `json:"request,omitempty"`
+	// Outline: the model was not asked, so this is no call of it.
+	Outline bool `json:"outline,omitempty"`
 }
 
 // Written records what became of the user's files in a turn that could write

@@ -120,7 +120,9 @@ func (c Card) agents(e event.Event) Card {
 		l.Filled, l.Window = f.Usage.Input+f.Usage.Output, f.Window
 		l.opened(e.At, f.Tools...)
 	case event.Compacted:
-		l.Calls++
+		if !f.Outline {
+			l.Calls++
+		}
 		l.Filled = f.After
 	case event.ToolCalled:
 		l.opened(e.At, f.Tool)

@@ -102,7 +102,9 @@ func (c Cost) Apply(e event.Event) Cost {
 	case event.Called:
 		c = c.used(e.Agent, f.Usage).settle(f.Request, f.Usage.Amount())
 	case event.Compacted:
-		c = c.used(e.Agent, f.Usage).settle(f.Request, f.Usage.Amount())
+		if !f.Outline {
+			c = c.used(e.Agent, f.Usage).settle(f.Request, f.Usage.Amount())
+		}
 	case event.Failed:
 		if f.Usage != (event.Usage{}) {
 			c = c.used(e.Agent, f.Usage)
