@@ -3,6 +3,7 @@ package agent_test
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"conclave/internal/agent/agenttest"
 	"conclave/internal/backend"
@@ -91,6 +92,29 @@ func TestOutlineIsNoCall(t *testing.T) {
 		}
 		if l, _ := card.Agent("a"); l.Calls != len(sp.inputs()) {
 			t.Errorf("%d calls are shown, %d were made", l.Calls, len(sp.inputs()))
+		}
+	})
+}
+
+// Two agents that hold what nobody knows the cost of, and need more, do not wait
+// for each other: nothing of it comes back before their turns end.
+func TestNobodyWaitsForTheWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		rules := multi()
+		tokens := int64(46_000)
+		rules.Budget.Tokens = &tokens
+		a, b := reader(6, 1000, fails(backend.Broken)), reader(6, 1000, fails(backend.Broken))
+		for _, sp := range []*speaker{a, b} { // in step
+			inner := sp.speak
+			sp.speak = func(n int, in backend.Input) reply { return inner(n, in).in(time.Second) }
+		}
+		events := agenttest.New(rules, "Find it.", actor("a", a, long()), actor("b", b, long())).Play(t, mem.New())
+		if f := agenttest.Finished(t, events); f.StoppedBy != event.StoppedByBudget || time.Since(start) > time.Minute {
+			t.Errorf("ended after %s as %+v", time.Since(start), f)
+		}
+		if _, lost := spent(events); lost < 30_000 {
+			t.Errorf("%d tokens were held by both", lost)
 		}
 	})
 }

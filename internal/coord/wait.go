@@ -16,9 +16,11 @@ func (r *Run) mayFit(m *member, a event.Amount) bool {
 	return free.Fits(a) && r.othersHold(m)
 }
 
+// othersHold reports whether anybody else holds something and is not itself
+// waiting: nothing comes back from those who are.
 func (r *Run) othersHold(m *member) bool {
 	for _, o := range r.s.Members {
-		if o != m && o.Turn != nil && len(o.Turn.Held) > 0 {
+		if o != m && o.Turn != nil && len(o.Turn.Held) > 0 && o.Turn.Waits == nil {
 			return true
 		}
 	}
