@@ -30,7 +30,7 @@ func fileTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files.Tools(b.Root, seen.(*files.Seen)), nil
+	return files.Tools(b.Root, seen.(*files.Seen), b.Gear.Permissions), nil
 }
 
 func shellTools(ctx context.Context, b *kit.Bench) ([]tool.Tool, error) {

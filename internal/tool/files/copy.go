@@ -22,7 +22,7 @@ type copyIn struct {
 // aim is what is changed: the copy.
 func (in copyIn) aim() string { return in.To }
 
-func (in copyIn) also() (policy.Kind, string) { return policy.Read, in.From }
+func (in copyIn) also() []deed { return []deed{{policy.Read, in.From, false}} }
 
 func (k *kit) copy(ctx context.Context, in copyIn) (tool.Result, error) {
 	info, err := k.root.Stat(in.From)
@@ -57,7 +57,7 @@ func (k *kit) copyFolder(ctx context.Context, in copyIn) (tool.Result, error) {
 	if err := k.root.MkdirAll(to); err != nil {
 		return tool.Result{}, err
 	}
-	copied, left := 0, 0
+	copied, left, kept := 0, 0, 0
 	err := k.root.Walk(ctx, from, func(e confine.Entry) error {
 		rel, err := filepath.Rel(from, e.Path)
 		if err != nil {
@@ -69,6 +69,10 @@ func (k *kit) copyFolder(ctx context.Context, in copyIn) (tool.Result, error) {
 			return k.root.MkdirAll(dst)
 		case !e.Type.IsRegular():
 			left++
+			return nil
+		}
+		if k.kept(deed{kind: policy.Read, path: e.Path}, deed{kind: policy.Write, path: dst}) != nil {
+			kept++
 			return nil
 		}
 		if err := k.root.Copy(e.Path, dst); err != nil {
@@ -84,6 +88,9 @@ func (k *kit) copyFolder(ctx context.Context, in copyIn) (tool.Result, error) {
 	rest := ""
 	if left > 0 {
 		rest = fmt.Sprintf(" %s were not copied.", count(left, "link or special file", "links and special files"))
+	}
+	if kept > 0 {
+		rest += fmt.Sprintf(" %s not copied: a rule is about them. Copy them by their names.", count(kept, "file was", "files were"))
 	}
 	return said("Copied %s with %s to %s.%s", k.show(in.From), count(copied, "file", "files"), k.show(in.To), rest)
 }

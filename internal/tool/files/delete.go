@@ -49,6 +49,9 @@ func (k *kit) deleteFolder(ctx context.Context, in deleteIn, path string) (tool.
 	unread := least[entry]{keep: examples, less: byPath}
 	err := k.root.Walk(ctx, in.Path, func(e confine.Entry) error {
 		all++
+		if err := k.kept(deed{kind: policy.Delete, path: e.Path}); err != nil {
+			return err
+		}
 		if e.Type.IsRegular() {
 			files++
 		}

@@ -59,19 +59,23 @@ var makeDirText string
 //go:embed delete.md
 var deleteText string
 
-// Tools are the file tools of one agent.
-func Tools(r *confine.Root, seen *Seen) []tool.Tool {
-	return newKit(r, seen).tools()
+// Tools are the file tools of one agent. Whether a call may be made is judged by
+// whoever makes it; the rules are for what a folder turns out to hold.
+func Tools(r *confine.Root, seen *Seen, rules policy.Permissions) []tool.Tool {
+	return newKit(r, seen, rules).tools()
 }
 
 // A kit is what the tools of one agent share.
 type kit struct {
-	root *confine.Root
-	seen *Seen
-	rg   func() string // where ripgrep is, "" if nowhere
+	root  *confine.Root
+	seen  *Seen
+	rules policy.Permissions
+	rg    func() string // where ripgrep is, "" if nowhere
 }
 
-func newKit(r *confine.Root, seen *Seen) *kit { return &kit{root: r, seen: seen, rg: ripgrep()} }
+func newKit(r *confine.Root, seen *Seen, rules policy.Permissions) *kit {
+	return &kit{root: r, seen: seen, rules: rules, rg: ripgrep()}
+}
 
 // ripgrep looks for it once, when it is first needed.
 func ripgrep() func() string {
@@ -105,8 +109,14 @@ func (k *kit) tools() []tool.Tool {
 // An aimed input names the path that a call is about.
 type aimed interface{ aim() string }
 
-// A second path of a call, and what is done to it.
-type second interface{ also() (policy.Kind, string) }
+// An input that says what is done besides, and to which paths.
+type second interface{ also() []deed }
+
+type deed struct {
+	kind policy.Kind
+	path string
+	name bool // it is done to the name itself, even if it is a link
+}
 
 // makeTool is a tool of a function that says what it did, or fails.
 func makeTool[In aimed](k *kit, name, about string, kind policy.Kind, run func(context.Context, In) (tool.Result, error)) tool.Tool {
@@ -117,9 +127,11 @@ func makeTool[In aimed](k *kit, name, about string, kind policy.Kind, run func(c
 	return typed.New(typed.Spec[In]{
 		Name: name, About: about, Tier: tier,
 		Action: func(in In) policy.Action {
-			a := k.action(kind, in.aim())
+			a := k.action(deed{kind, in.aim(), kind == policy.Delete})
 			if s, ok := any(in).(second); ok {
-				a.Also = []policy.Action{k.action(s.also())}
+				for _, d := range s.also() {
+					a.Also = append(a.Also, k.action(d))
+				}
 			}
 			return a
 		},
@@ -137,12 +149,12 @@ func makeTool[In aimed](k *kit, name, about string, kind policy.Kind, run func(c
 }
 
 // action is what is done to a path.
-func (k *kit) action(kind policy.Kind, path string) policy.Action {
-	target := k.target(path)
-	if kind == policy.Delete {
-		target = k.name(path)
+func (k *kit) action(d deed) policy.Action {
+	target := k.target(d.path)
+	if d.name {
+		target = k.name(d.path)
 	}
-	return policy.Action{Kind: kind, Target: target, Dir: k.root.Place().Dir}
+	return policy.Action{Kind: d.kind, Target: target, Dir: k.root.Place().Dir}
 }
 
 // name is a path whose folder is where it really is: the name itself counts,

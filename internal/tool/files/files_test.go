@@ -18,7 +18,7 @@ import (
 func TestSeam(t *testing.T) {
 	tooltest.Run(t, func(t *testing.T) []tool.Tool {
 		d := newDesk(t)
-		return Tools(d.root, d.seen)
+		return Tools(d.root, d.seen, policy.Permissions{})
 	})
 }
 
@@ -272,7 +272,7 @@ func TestActions(t *testing.T) {
 		{"list", `{}`, at(policy.Read, "ws"), nil},
 		{"write", `{"path":"x/../b.txt","content":""}`, at(policy.Write, "ws/b.txt"), nil},
 		{"delete", `{"path":"link"}`, at(policy.Delete, "ws/link"), nil},
-		{"move", `{"from":"link","to":"b"}`, at(policy.Delete, "ws/link"), []policy.Action{at(policy.Write, "ws/b")}},
+		{"move", `{"from":"link","to":"b"}`, at(policy.Delete, "ws/link"), []policy.Action{at(policy.Read, "ws/link"), at(policy.Write, "ws/b")}},
 		{"copy", `{"from":"link","to":"b"}`, at(policy.Write, "ws/b"), []policy.Action{at(policy.Read, "ws/a.txt")}},
 		{"read", `{"path":"/etc/passwd"}`, policy.Action{Kind: policy.Read, Target: "/etc/passwd", Dir: d.path("ws")}, nil},
 	} {

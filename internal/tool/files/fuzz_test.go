@@ -51,7 +51,7 @@ func FuzzInput(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		for _, x := range files.Tools(r, &files.Seen{}) {
+		for _, x := range files.Tools(r, &files.Seen{}, policy.Permissions{}) {
 			res, err := x.Run(context.Background(), json.RawMessage(input))
 			if err != nil {
 				t.Errorf("%s ends the turn: %v", x.Name(), err)

@@ -42,7 +42,7 @@ func newDesk(t *testing.T) *desk {
 			t.Error(err)
 		}
 	})
-	d.kit = newKit(root, &Seen{})
+	d.kit = newKit(root, &Seen{}, policy.Permissions{})
 	return d
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"conclave/internal/confine"
 	"conclave/internal/policy"
 	"conclave/internal/tool"
 )
@@ -18,11 +19,17 @@ type moveIn struct {
 
 func (in moveIn) aim() string { return in.From }
 
-func (in moveIn) also() (policy.Kind, string) { return policy.Write, in.To }
+// also: under its new name it may be read where it could not be under the old one.
+func (in moveIn) also() []deed {
+	return []deed{{policy.Read, in.From, true}, {policy.Write, in.To, true}}
+}
 
-func (k *kit) move(_ context.Context, in moveIn) (tool.Result, error) {
+func (k *kit) move(ctx context.Context, in moveIn) (tool.Result, error) {
 	from, to := k.name(in.From), k.name(in.To)
 	if err := k.free(in.To, in.Overwrite); err != nil {
+		return tool.Result{}, err
+	}
+	if err := k.movable(ctx, from, to); err != nil {
 		return tool.Result{}, err
 	}
 	err := k.root.Rename(in.From, in.To)
@@ -34,6 +41,19 @@ func (k *kit) move(_ context.Context, in moveIn) (tool.Result, error) {
 	}
 	k.seen.moved(from, to)
 	return said("Moved %s to %s.", k.show(in.From), k.show(in.To))
+}
+
+// movable refuses a folder that holds something a rule keeps where it is.
+func (k *kit) movable(ctx context.Context, from, to string) error {
+	if info, err := k.root.Lstat(from); !k.ruled() || err != nil || !info.IsDir() {
+		return nil // the move itself says what is wrong
+	}
+	return k.root.Walk(ctx, from, func(e confine.Entry) error {
+		if err := k.kept(deed{kind: policy.Delete, path: e.Path}, deed{kind: policy.Read, path: e.Path}); err != nil {
+			return err
+		}
+		return k.kept(deed{kind: policy.Write, path: to + e.Path[len(from):]})
+	})
 }
 
 // free reports whether a new path can be taken.

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"conclave/internal/confine"
+	"conclave/internal/policy"
 	"conclave/internal/tool"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -66,6 +67,7 @@ type query struct {
 	files    int // with a hit
 	binary   int
 	tooLarge int
+	kept     int // by a rule
 }
 
 // An opened file that is to be searched.
@@ -171,6 +173,10 @@ func (q *query) gather() error {
 			return fs.SkipDir
 		}
 		if !e.Type.IsRegular() || !q.wanted(e.Path) {
+			return nil
+		}
+		if q.k.kept(deed{kind: policy.Read, path: e.Path}) != nil {
+			q.kept++
 			return nil
 		}
 		f, err := e.Open()
@@ -308,6 +314,9 @@ func (q *query) result() (tool.Result, error) {
 	}
 	if q.binary > 0 {
 		fmt.Fprintf(&out, " [%s not searched: no text]", count(q.binary, "file", "files"))
+	}
+	if q.kept > 0 {
+		fmt.Fprintf(&out, " [%s not searched: a rule is about them. Read them by their names.]", count(q.kept, "file", "files"))
 	}
 	if q.tooLarge > 0 {
 		fmt.Fprintf(&out, " [%s not searched: over %d MiB]", count(q.tooLarge, "file", "files"), searchMax>>20)
