@@ -121,7 +121,7 @@ func answering() []row[draft] {
 		plain(codeExecution, truth(), func(a *draft) *bool { return &a.exec },
 			"Whether the model may run code at its provider: claude, gemini and grok.").api().byDefault("false"),
 		plain(codeInterpreter, truth(), func(a *draft) *bool { return &a.interpret },
-			"Whether the model may run code at its provider: openai and azure_openai.").api().byDefault("false"),
+			"Whether the model may run code at its provider: openai.").api().byDefault("false"),
 		values("betas", name(), func(a *draft) *[]string { return &a.API.Betas },
 			"Names of features that a provider does not offer to everybody yet.").api().orNull(""),
 		custom("extra_body", Map, "a mapping", extraBody,

@@ -31,6 +31,13 @@ var backendRefusals = []struct{ name, src, want string }{
 	{"a key for models", "type: demo\npersona: sceptic\ntemperature: 1\nbetas: []", `6:7: temperature has no effect: it is for models, and demo or script calls none
 7:7: betas has no effect: it is for models, and demo or script calls none`},
 	{"a key for chats", onClaude + "seed: 3", `6:7: seed has no effect: it is for servers that speak the chat protocol; others take extra_body`},
+	{"what Gemini does not take", "type: gemini\nmodel: m\nparallel_tool_calls: false\ntext: {verbosity: low}\nbetas: [x]\ntop_k: 3", `6:7: parallel_tool_calls has no effect: gemini takes no such thing
+7:14: verbosity has no effect: gemini takes no such thing
+8:7: betas has no effect: gemini takes no such thing`},
+	{"what OpenAI does not take", "type: openai\nmodel: m\nparallel_tool_calls: false\ntext: {verbosity: low}\ntop_k: 3\nreasoning: {budget_tokens: 9}", `8:7: top_k has no effect: openai takes no such thing
+9:19: budget_tokens has no effect: openai takes no such thing`},
+	{"what Azure does not have", "type: azure_openai\nmodel: m\nazure_endpoint: https://x.example\nenable_web_search: true\nenable_code_interpreter: true", `7:26: azure_openai has no such tool: enable_web_search; web_search_endpoint and web_fetch work with every model
+8:32: azure_openai has no such tool: enable_code_interpreter; shell: true lets the agent run commands of its own`},
 	{"no endpoint", "type: azure_openai\nmodel: m", `4:7: azure_endpoint is missing; an azure_openai backend needs it, or AZURE_OPENAI_ENDPOINT in the environment`},
 	{"unknown keys are not forwarded", onClaude + "temprature: 1\nservice_tier: fast", `6:7: unknown key "temprature"; did you mean "temperature"?
 7:7: unknown key "service_tier"`},

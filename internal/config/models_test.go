@@ -75,16 +75,21 @@ var ofBackends = map[string][]trial{
 	"thinking.type": {
 		{"thinking: {type: disabled}", func(a *config.Agent) { a.API.Effort = "none" }},
 		{"{thinking: {type: enabled}, reasoning: {effort: low}}", func(a *config.Agent) { a.API.Effort = "low" }},
+		{"thinking: {type: adaptive}", func(a *config.Agent) { a.API.Effort = "high" }},
+		{"{type: zai, thinking: {type: enabled}}", func(a *config.Agent) { typed(a, "zai", "ZAI_API_KEY"); a.API.Effort = "medium" }},
 	},
 	"thinking.budget_tokens":          {{"thinking: {type: enabled, budget_tokens: 2000}", func(a *config.Agent) { a.API.Think = new(2000) }}},
 	"thinking_config.thinking_budget": {{"thinking_config: {thinking_budget: 2000}", func(a *config.Agent) { a.API.Think = new(2000) }}},
 	"thinking_config.thinking_level":  {{"thinking_config: {thinking_level: low}", func(a *config.Agent) { a.API.Effort = "low" }}},
-	"text.verbosity":                  {{"text: {verbosity: low}", func(a *config.Agent) { a.API.Verbosity = "low" }}},
-	"parallel_tool_calls":             {{"parallel_tool_calls: false", func(a *config.Agent) { a.API.Serial = true }}, {"parallel_tool_calls: true", func(a *config.Agent) {}}},
-	"disable_parallel_tool_use":       {{"disable_parallel_tool_use: true", func(a *config.Agent) { a.API.Serial = true }}},
-	"enable_web_search":               {{"enable_web_search: true", func(a *config.Agent) { a.API.WebSearch = true }}},
-	"enable_x_search":                 {{"{type: grok, enable_x_search: true}", func(a *config.Agent) { typed(a, "grok", "XAI_API_KEY"); a.API.XSearch = true }}},
-	"enable_code_execution":           {{"enable_code_execution: true", func(a *config.Agent) { a.API.Code = true }}},
+	"text.verbosity": {{"{type: openai, text: {verbosity: low}}", func(a *config.Agent) {
+		typed(a, "openai", "OPENAI_API_KEY")
+		a.API.Verbosity = "low"
+	}}},
+	"parallel_tool_calls":       {{"parallel_tool_calls: false", func(a *config.Agent) { a.API.Serial = true }}, {"parallel_tool_calls: true", func(a *config.Agent) {}}},
+	"disable_parallel_tool_use": {{"disable_parallel_tool_use: true", func(a *config.Agent) { a.API.Serial = true }}},
+	"enable_web_search":         {{"enable_web_search: true", func(a *config.Agent) { a.API.WebSearch = true }}},
+	"enable_x_search":           {{"{type: grok, enable_x_search: true}", func(a *config.Agent) { typed(a, "grok", "XAI_API_KEY"); a.API.XSearch = true }}},
+	"enable_code_execution":     {{"enable_code_execution: true", func(a *config.Agent) { a.API.Code = true }}},
 	"enable_code_interpreter": {{"{type: openai, enable_code_interpreter: true}", func(a *config.Agent) {
 		typed(a, "openai", "OPENAI_API_KEY")
 		a.API.Code = true
@@ -192,7 +197,7 @@ var ofBackends = map[string][]trial{
 
 func forwardedKey(name, json_ string) []trial {
 	return []trial{{"{type: vllm, " + name + ": " + json_ + "}", func(a *config.Agent) {
-		typed(a, "vllm")
+		typed(a, "vllm", "VLLM_API_KEY")
 		a.API.Key.Optional = true
 		a.API.Extra = map[string]json.RawMessage{name: json.RawMessage(json_)}
 	}}}
@@ -250,7 +255,7 @@ func TestEveryType(t *testing.T) {
 		"fireworks": "FIREWORKS_API_KEY", "cerebras": "CEREBRAS_API_KEY", "mistral": "MISTRAL_API_KEY", "deepseek": "DEEPSEEK_API_KEY",
 		"moonshot": "MOONSHOT_API_KEY KIMI_API_KEY", "qwen": "QWEN_API_KEY DASHSCOPE_API_KEY", "zai": "ZAI_API_KEY",
 		"nvidia_nim": "NGC_API_KEY NVIDIA_API_KEY", "nebius": "NEBIUS_API_KEY", "poe": "POE_API_KEY", "azure_openai": "AZURE_OPENAI_API_KEY",
-		"ollama": "", "lmstudio": "", "vllm": "", "sglang": "", "inference": "",
+		"ollama": "OLLAMA_API_KEY", "lmstudio": "LMSTUDIO_API_KEY LM_API_TOKEN", "vllm": "VLLM_API_KEY", "sglang": "SGLANG_API_KEY", "inference": "INFERENCE_API_KEY",
 	}
 	got := map[string]string{}
 	for _, p := range config.Providers() {

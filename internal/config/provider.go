@@ -40,7 +40,7 @@ var providers = sync.OnceValue(func() []Provider {
 		{Type: "gemini", also: []string{"google"}, Keys: []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"}, Model: "gemini-3-flash-preview", host: "generativelanguage.googleapis.com", web: true, code: codeExecution},
 		{Type: "grok", also: []string{"xai"}, Keys: []string{"XAI_API_KEY"}, Model: "grok-4-1-fast-reasoning", host: "api.x.ai", web: true, x: true, code: codeExecution},
 		{Type: "openrouter", Keys: []string{"OPENROUTER_API_KEY"}, host: "openrouter.ai", web: true},
-		{Type: "azure_openai", also: []string{"azure"}, Keys: []string{"AZURE_OPENAI_API_KEY"}, host: "openai.azure.com", web: true, code: codeInterpreter},
+		{Type: "azure_openai", also: []string{"azure"}, Keys: []string{"AZURE_OPENAI_API_KEY"}, host: "openai.azure.com"},
 		{Type: "groq", Keys: []string{"GROQ_API_KEY"}, host: "api.groq.com"},
 		{Type: "together", also: []string{"together_ai"}, Keys: []string{"TOGETHER_API_KEY"}, host: "api.together.xyz"},
 		{Type: "fireworks", also: []string{"fireworks_ai"}, Keys: []string{"FIREWORKS_API_KEY"}, host: "api.fireworks.ai"},
@@ -54,11 +54,11 @@ var providers = sync.OnceValue(func() []Provider {
 		{Type: "nebius", Keys: []string{"NEBIUS_API_KEY"}, host: "api.studio.nebius.com"},
 		{Type: "poe", Keys: []string{"POE_API_KEY"}, host: "api.poe.com"},
 		{Type: "chatcompletion", also: []string{"openai_compatible", "chat_completion"}},
-		{Type: "ollama", Local: true},
-		{Type: "lmstudio", also: []string{"lm_studio"}, Local: true},
-		{Type: "vllm", Local: true},
-		{Type: "sglang", Local: true},
-		{Type: "inference", Local: true},
+		{Type: "ollama", Keys: []string{"OLLAMA_API_KEY"}, Local: true},
+		{Type: "lmstudio", also: []string{"lm_studio"}, Keys: []string{"LMSTUDIO_API_KEY", "LM_API_TOKEN"}, Local: true},
+		{Type: "vllm", Keys: []string{"VLLM_API_KEY"}, Local: true},
+		{Type: "sglang", Keys: []string{"SGLANG_API_KEY"}, Local: true},
+		{Type: "inference", Keys: []string{"INFERENCE_API_KEY"}, Local: true},
 	}
 })
 

@@ -173,8 +173,14 @@ func settleModel(r *reader, e entry, a *draft, p Provider) {
 		}
 	}
 	m.Name = a.Model
-	if a.thinks == "disabled" {
+	switch {
+	case a.thinks == "disabled":
 		m.Effort = "none"
+	case a.thinks != "" && m.Effort == "" && m.Think == nil:
+		m.Effort = "medium"
+		if p.Type == "claude" {
+			m.Effort = "high" // which is its own default
+		}
 	}
 	settleAddress(r, e, a, p)
 	if len(m.Key.Env) == 0 {
@@ -186,6 +192,7 @@ func settleModel(r *reader, e entry, a *draft, p Provider) {
 		r.doubt(c, c.keyAt, "no api_key is given and none is known for this host; requests are sent without one", "write api_key: ${NAME_OF_THE_VARIABLE}")
 	}
 	offered(r, e, a, p)
+	lacking(r, e, a)
 }
 
 // has reports whether a key is given, whatever it says.
@@ -237,6 +244,31 @@ func offered(r *reader, e entry, a *draft, p Provider) {
 		*t.into = *t.into || t.on && t.there
 	}
 }
+
+// lacking warns of settings that the API of the provider has no place for.
+func lacking(r *reader, e entry, a *draft) {
+	m := a.API
+	for _, k := range []struct {
+		keys  string
+		set   bool
+		takes bool
+	}{
+		{"top_k", m.TopK != nil, in(m.Provider, "claude gemini openrouter together fireworks qwen nebius lmstudio vllm sglang inference")},
+		{"betas", len(m.Betas) > 0, in(m.Provider, "claude")},
+		{"text.verbosity", m.Verbosity != "", !in(m.Provider, "claude gemini")},
+		{"parallel_tool_calls disable_parallel_tool_use", m.Serial, !in(m.Provider, "gemini")},
+		{"reasoning.budget_tokens reasoning.max_tokens thinking.budget_tokens thinking_config.thinking_budget", m.Think != nil,
+			in(m.Provider, "claude gemini openrouter qwen deepseek moonshot zai")},
+	} {
+		for _, key := range strings.Fields(k.keys) {
+			if c, given := r.given[join(e.path, key)]; given && k.set && !k.takes {
+				r.doubt(c, c.keyAt, fmt.Sprintf("%s has no effect: %s takes no such thing", c.key, m.Provider), "")
+			}
+		}
+	}
+}
+
+func in(word, list string) bool { return slices.Contains(strings.Fields(list), word) }
 
 func (p Provider) instead() string {
 	if p.code != "" {
