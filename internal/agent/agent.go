@@ -117,11 +117,11 @@ func (t *turn) run(ctx context.Context, take func(context.Context) error) (last 
 			last = t.failed(panicked(r))
 		}
 		// Whatever the turn started has ended before its last fact says so.
-		if len(last) > 0 {
-			last = append(t.written(context.WithoutCancel(ctx)), last...)
-		}
 		if err := t.hand.Close(); err != nil && len(last) == 0 {
 			t.port.Live(live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: err.Error()})
+		}
+		if len(last) > 0 {
+			last = append(t.written(context.WithoutCancel(ctx)), last...)
 		}
 	}()
 	err = take(ctx)

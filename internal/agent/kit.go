@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"conclave/internal/coord"
 	"conclave/internal/event"
@@ -56,7 +57,7 @@ type Hand interface {
 	// Its error, if it is a *Refusal, is for the agent to mend.
 	Snapshot(ctx context.Context) (string, error)
 	// Written is what became of the user's files since the run could first write
-	// them.
+	// them. It may be called after Close.
 	Written(ctx context.Context) (event.Written, error)
 	// Close ends whatever the turn has started.
 	Close() error
@@ -108,15 +109,29 @@ func peers(shown []coord.Shown) []Peer {
 	return out
 }
 
-// written is the fact of what a turn that could write has written.
+// written is the fact of what a turn that could write has written, unless the
+// turn has said so already. An earlier take may have said something else.
 func (t *turn) written(ctx context.Context) []event.Fact {
 	if !t.write {
 		return nil
 	}
 	w, err := t.hand.Written(ctx)
-	if err != nil || w.Total == 0 && len(w.Changes) == 0 {
+	w.Turn = t.turn
+	nothing := t.wrote == nil && t.turn.Take == 1 && w.Total == 0
+	if err != nil || nothing || t.wrote != nil && reflect.DeepEqual(*t.wrote, w) {
 		return nil
 	}
-	w.Turn = t.turn
+	t.wrote = &w
 	return []event.Fact{t.fact("written", w)}
+}
+
+// noteWritten records what has been written so far: a run that ends before the
+// turn does would not say.
+func (t *turn) noteWritten(ctx context.Context) error {
+	facts := t.written(ctx)
+	if len(facts) == 0 {
+		return nil
+	}
+	_, err := t.port.Submit(ctx, facts...)
+	return err
 }

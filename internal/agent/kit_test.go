@@ -20,6 +20,7 @@ import (
 	"conclave/internal/policy"
 	"conclave/internal/prompt"
 	"conclave/internal/tool"
+	"conclave/internal/view"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -154,6 +155,50 @@ func TestWrittenFilesAreRecorded(t *testing.T) {
 			})
 		})
 	}
+	// A run that ends in the middle of a turn has written what it has written.
+	t.Run("out of budget", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			k := &kit{tools: []tool.Tool{&gadget{name: "write", tier: tool.Write}}, verdict: policy.Verdict{Decision: policy.Allow}, written: written}
+			poor := rules
+			tokens := int64(20_000)
+			poor.Budget.Tokens = &tokens
+			much := calls("write", `{}`)
+			much.input = 15_000
+			stage := agenttest.New(poor, "Do it.", equipped("a", plays(much), k))
+			stage.Started.Spec.ContextPaths = []event.ContextPath{{Path: "/src", Write: true}}
+			events := stage.Play(t, mem.New())
+			if f := agenttest.Finished(t, events); f.StoppedBy != event.StoppedByBudget {
+				t.Fatalf("ended as %+v", f)
+			}
+			if got := agenttest.Bodies[event.Written](events, "a"); len(got) != 1 {
+				t.Errorf("recorded %+v", got)
+			}
+		})
+	})
+	// What one take has written and the next has put back is not written.
+	t.Run("put back", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			k := &kit{written: written}
+			twice := rules
+			twice.MaxAttempts = 2
+			sp := &speaker{speak: func(n int, in backend.Input) reply {
+				if n == 1 {
+					return fails(backend.Overloaded)
+				}
+				k.written = event.Written{}
+				return answers("Done.")
+			}}
+			stage := agenttest.New(twice, "Do it.", equipped("a", sp, k))
+			stage.Started.Spec.ContextPaths = []event.ContextPath{{Path: "/src", Write: true}}
+			var r view.Result
+			for _, e := range stage.Play(t, mem.New()) {
+				r = r.Apply(e)
+			}
+			if r.Written.Total > 0 {
+				t.Errorf("the result says %+v", r.Written)
+			}
+		})
+	})
 	t.Run("not where nothing could be written", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			events := agenttest.New(rules, "Do it.", equipped("a", plays(answers("Done.")), &kit{written: written})).Play(t, mem.New())

@@ -36,7 +36,8 @@ type turn struct {
 
 	in    backend.Input
 	hand  Hand
-	write bool // the user's files may be written in this turn
+	write bool           // the user's files may be written in this turn
+	wrote *event.Written // as it was recorded last
 	tools map[string]tool.Tool
 	shown []prompt.Answer          // every answer the agent has been shown
 	long  map[string]event.Content // results shown in part, by call
@@ -106,6 +107,11 @@ func (t *turn) stopped(ctx context.Context) []event.Fact {
 // A conversation that has grown too long for the model is put into fewer words
 // first, or when the provider says so, once.
 func (t *turn) speak(ctx context.Context) (backend.Reply, event.Fact, error) {
+	if t.calls > 0 {
+		if err := t.noteWritten(ctx); err != nil {
+			return backend.Reply{}, event.Fact{}, err
+		}
+	}
 	if err := t.makeRoom(ctx); err != nil {
 		return backend.Reply{}, event.Fact{}, err
 	}

@@ -167,7 +167,6 @@ func (h *hand) Written(ctx context.Context) (event.Written, error) {
 	if !h.need.Write {
 		return event.Written{}, nil
 	}
-	h.quieten()
 	return h.kit.shop.Run.Written(ctx)
 }
 

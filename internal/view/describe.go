@@ -82,6 +82,9 @@ func (t Timeline) workItem(e event.Event) Item {
 		title := fmt.Sprintf("had %s of its conversation put into fewer words, about %d tokens instead of %d", count(f.Messages, "message"), f.After, f.Before)
 		return Item{Kind: ItemCompacted, Turn: f.Turn, Title: title, Detail: f.Summary}
 	case event.Written:
+		if f.Total == 0 { // whatever an earlier take had changed is as it was
+			return Item{Kind: ItemWritten, Turn: f.Turn, Title: "leaves your files as they were"}
+		}
 		return Item{Kind: ItemWritten, Turn: f.Turn, Title: "has changed " + count(f.Total, "file") + " of yours", Detail: event.Inline(changes(f)), Ref: f.List}
 	case event.Presented:
 		return Item{Kind: ItemPresented, Turn: f.Turn, Title: "has written the final answer", Detail: f.Content}
