@@ -2,9 +2,12 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"conclave/internal/agent"
 	"conclave/internal/backend"
@@ -36,7 +39,7 @@ func (c *crew) Close() error {
 
 // newCrew opens the backend of every seat and its equipment.
 func (a *App) newCrew(id event.FlowID, spec event.RunSpec, blobs agent.Blobs) (*crew, error) {
-	c := &crew{Crew: &agent.Crew{Flow: id, Spec: spec, Blobs: blobs, Agents: map[event.AgentID]*agent.Agent{}, Redact: redact.New(secrets()...)}}
+	c := &crew{Crew: &agent.Crew{Flow: id, Spec: spec, Blobs: blobs, Agents: map[event.AgentID]*agent.Agent{}, Redact: redact.New(secrets(spec.Seats)...)}}
 	shop, err := a.workshop(id, spec)
 	if err != nil {
 		return nil, err
@@ -93,20 +96,62 @@ func (a *App) engine(ctx context.Context, s gear.Shell) (sandbox.Engine, error) 
 	return e, nil
 }
 
-// secrets are the values in the environment that nobody else is to see.
-func secrets() []string {
+// secrets are the values nobody else is to see: those of the environment that are
+// known to be, and the keys that the seats of a run use, wherever they come from.
+func secrets(seats []event.Seat) []string {
 	var out []string
-	for _, p := range config.Providers() {
-		for _, name := range p.Keys {
+	named := func(names ...string) {
+		for _, name := range names {
 			if v, ok := os.LookupEnv(name); ok {
 				out = append(out, v)
 			}
 		}
 	}
-	for _, name := range []string{"GITHUB_TOKEN", "GH_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "NPM_TOKEN", "HF_TOKEN"} {
-		if v, ok := os.LookupEnv(name); ok {
-			out = append(out, v)
+	for _, p := range config.Providers() {
+		named(p.Keys...)
+	}
+	named("GITHUB_TOKEN", "GH_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "NPM_TOKEN", "HF_TOKEN")
+	for _, s := range seats {
+		var m backend.Model
+		if json.Unmarshal(s.Options, &m) == nil && m.Provider != "" {
+			if key, err := findKey(m); err == nil {
+				out = append(out, key)
+			}
+		}
+		var g gear.Gear
+		if len(s.Gear) == 0 || json.Unmarshal(s.Gear, &g) != nil {
+			continue
+		}
+		if g.Search != nil {
+			named(g.Search.Key)
+		}
+		for _, v := range g.Servers {
+			for _, value := range v.Headers {
+				named(references(value)...)
+			}
+			for _, value := range v.Env {
+				named(slices.DeleteFunc(references(value), ordinary)...)
+			}
 		}
 	}
 	return out
+}
+
+// references are the variables a value refers to.
+func references(value string) []string {
+	var out []string
+	for _, part := range strings.Split(value, "${")[1:] {
+		if name, _, ok := strings.Cut(part, "}"); ok {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// ordinary reports whether a variable is none for a secret, by its name: a server
+// is given HOME as well.
+func ordinary(name string) bool {
+	return !slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"}, func(s string) bool {
+		return strings.Contains(strings.ToUpper(name), s)
+	})
 }

@@ -130,7 +130,7 @@ func TestProviderTablesAgree(t *testing.T) {
 		if p.Local != preset.Local {
 			t.Errorf("%s is local in one table only", p.Type)
 		}
-		if !p.Local && p.Type != "chatcompletion" && !cmp.Equal(p.Keys, preset.Keys) {
+		if p.Type != "chatcompletion" && !cmp.Equal(p.Keys, preset.Keys) {
 			t.Errorf("%s: keys %v and %v", p.Type, p.Keys, preset.Keys)
 		}
 	}
