@@ -89,7 +89,7 @@ func (t *Tree) clear(ctx context.Context, root *os.Root, id string) error {
 			return nil
 		},
 	}
-	w.special = remove
+	w.special, w.deep = remove, remove // no snapshot holds either
 	return w.run(ctx, root)
 }
 

@@ -332,3 +332,28 @@ func TestSeed(t *testing.T) {
 		t.Error("seeded from nothing")
 	}
 }
+
+// Folders nested without end are refused like any other excess, and do not keep
+// the workspace from being put back.
+func TestTooDeep(t *testing.T) {
+	_, tree := world(t)
+	write(t, tree.Dir(), plain)
+	good := snap(t, tree)
+	root, err := os.OpenRoot(tree.Dir())
+	must(t, err)
+	for range 400 {
+		must(t, root.Mkdir("d1", 0o755))
+		next, err := root.OpenRoot("d1")
+		must(t, errors.Join(err, root.Close()))
+		root = next
+	}
+	must(t, errors.Join(root.WriteFile("file", []byte("x"), 0o644), root.Close()))
+	_, err = tree.Snapshot(t.Context(), "x")
+	if large, ok := errors.AsType[*TooLargeError](err); !ok || !large.Deep || !strings.Contains(err.Error(), "256 folders inside one another") || len(err.Error()) > 500 {
+		t.Fatalf("got %v", err)
+	}
+	must(t, tree.Reset(t.Context(), good))
+	if got := snap(t, tree); got != good {
+		t.Error("the workspace is another than before")
+	}
+}

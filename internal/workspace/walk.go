@@ -25,6 +25,8 @@ type walk struct {
 	made bool
 	// left is told what was left out. May be nil.
 	left func(path string) error
+	// deep is called for a folder that is nested too deeply, in place of failing.
+	deep func(parent *os.Root, name string) error
 	// special is called for what is neither file, link nor folder, in place of
 	// left.
 	special func(dir *os.Root, name string) error
@@ -72,7 +74,7 @@ func (w *walk) folder(ctx context.Context, dir *os.Root, at string, depth int) e
 		return w.leftOut(at)
 	}
 	if depth > deepest {
-		return fmt.Errorf("%q: folders are nested deeper than %d; flatten them", at, deepest)
+		return &TooLargeError{Limits: w.limits, Deep: true, In: at}
 	}
 	names, err := readDir(dir)
 	if err != nil {
@@ -110,6 +112,9 @@ func (w *walk) down(ctx context.Context, dir *os.Root, name, p string, depth int
 		if err := unlockDir(dir, name); err != nil {
 			return fmt.Errorf("%q: %w", p, gone(err))
 		}
+	}
+	if depth == deepest && w.deep != nil {
+		return w.deep(dir, name)
 	}
 	sub, err := dir.OpenRoot(name)
 	if errors.Is(err, fs.ErrPermission) && !w.force {
@@ -184,10 +189,10 @@ func (w *walk) count(p string, files int, bytes int64) error {
 	w.files += files
 	w.bytes += bytes
 	if w.limits.Files > 0 && w.files > w.limits.Files {
-		return &TooLargeError{w.limits, true, p}
+		return &TooLargeError{Limits: w.limits, Files: true, In: p}
 	}
 	if w.limits.Bytes > 0 && w.bytes > w.limits.Bytes {
-		return &TooLargeError{w.limits, false, p}
+		return &TooLargeError{Limits: w.limits, In: p}
 	}
 	return nil
 }

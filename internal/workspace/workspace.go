@@ -77,15 +77,19 @@ var DefaultLimits = Limits{Bytes: 2 << 30, Files: 200_000}
 type TooLargeError struct {
 	Limits Limits
 	Files  bool   // it is the number of files, else their size
+	Deep   bool   // it is neither, but how far folders are nested
 	In     string // the first folder or file that did not fit
 }
 
 func (e *TooLargeError) Error() string {
 	what := fmt.Sprintf("%d bytes", e.Limits.Bytes)
-	if e.Files {
+	switch {
+	case e.Files:
 		what = fmt.Sprintf("%d files and folders", e.Limits.Files)
+	case e.Deep:
+		what = fmt.Sprintf("%d folders inside one another", deepest)
 	}
-	return fmt.Sprintf("the workspace holds more than %s, the limit was reached at %q: remove what is not part of the result (downloads, build output, copies) and try again; nothing was lost", what, e.In)
+	return fmt.Sprintf("the workspace holds more than %s, the limit was reached at %.200q: remove what is not part of the result (downloads, build output, copies) and try again; nothing was lost", what, e.In)
 }
 
 // A Run is the directory of a run.
