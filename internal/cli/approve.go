@@ -18,13 +18,14 @@ import (
 func newApprove(e *env) *cobra.Command {
 	var forRun, always bool
 	c := &cobra.Command{
-		Use:   "approve [ID]",
+		Use:   "approve [ID [QUESTION]]",
 		Short: "Allow what a run asks for",
-		Long: `Approve answers the oldest question of a run that waits for a person: it allows
-exactly the action that is shown, once unless a flag says more. Where the winner
-of a vote is the question, it lets the winner present.`,
-		Example:           "  conclave approve\n  conclave approve k3f9 --run",
-		Args:              args(0, 1, "one run; without any it is the newest that asks"),
+		Long: `Approve answers a question of a run that waits for a person: it allows exactly
+the action that was shown, once unless a flag says more. Which question is meant
+may be left out if it is the only one. Where the winner of a vote is the
+question, it lets the winner present.`,
+		Example:           "  conclave approve\n  conclave approve k3f9 5d0a1c --run",
+		Args:              args(0, 2, "one run and one of its questions; without any it is the newest that asks"),
 		ValidArgsFunction: e.runIDs(func(f control.Flow) bool { return !f.Finished }),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			choice := event.PermitOnce
@@ -36,7 +37,7 @@ of a vote is the question, it lets the winner present.`,
 			case always:
 				choice = event.PermitAlways
 			}
-			return e.with(func(c control.Control) error { return e.answer(cmd.Context(), c, strings.Join(a, ""), choice, "") })
+			return e.with(func(c control.Control) error { return e.answer(cmd.Context(), c, a, choice, "") })
 		},
 	}
 	c.Flags().BoolVar(&forRun, "run", false, "allow exactly this for the rest of the run")
@@ -47,14 +48,14 @@ of a vote is the question, it lets the winner present.`,
 func newDeny(e *env) *cobra.Command {
 	var reason string
 	c := &cobra.Command{
-		Use:               "deny [ID]",
+		Use:               "deny [ID [QUESTION]]",
 		Short:             "Refuse what a run asks for",
 		Example:           "  conclave deny k3f9 --reason \"not on this machine\"",
-		Args:              args(0, 1, "one run; without any it is the newest that asks"),
+		Args:              args(0, 2, "one run and one of its questions; without any it is the newest that asks"),
 		ValidArgsFunction: e.runIDs(func(f control.Flow) bool { return !f.Finished }),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			return e.with(func(c control.Control) error {
-				return e.answer(cmd.Context(), c, strings.Join(a, ""), event.PermitDeny, reason)
+				return e.answer(cmd.Context(), c, a, event.PermitDeny, reason)
 			})
 		},
 	}
@@ -62,8 +63,8 @@ func newDeny(e *env) *cobra.Command {
 	return c
 }
 
-// answer replies to the oldest question of a run.
-func (e *env) answer(ctx context.Context, c control.Control, typed, choice, text string) error {
+// answer replies to a question of a run.
+func (e *env) answer(ctx context.Context, c control.Control, typed []string, choice, text string) error {
 	id, g, err := e.question(ctx, c, typed)
 	if err != nil {
 		return err
@@ -116,12 +117,12 @@ func (e *env) verdict(ctx context.Context, c control.Control, id event.FlowID, r
 	return ctx.Err()
 }
 
-// question finds the oldest open question of the run that was named, or of the
-// newest run that has one.
-func (e *env) question(ctx context.Context, c control.Control, typed string) (event.FlowID, view.Gate, error) {
+// question finds the open question that was named, or the only one of the run
+// that was, or of the newest run that has one.
+func (e *env) question(ctx context.Context, c control.Control, typed []string) (event.FlowID, view.Gate, error) {
 	var ids []event.FlowID
-	if typed != "" {
-		id, err := c.Find(ctx, typed)
+	if len(typed) > 0 {
+		id, err := c.Find(ctx, typed[0])
 		if err != nil {
 			return "", view.Gate{}, err
 		}
@@ -143,14 +144,43 @@ func (e *env) question(ctx context.Context, c control.Control, typed string) (ev
 			return "", view.Gate{}, err
 		}
 		if len(s.Card.Gates) > 0 {
-			return id, s.Card.Gates[0], nil
+			g, err := e.among(ctx, c, s.Card.Gates, typed)
+			return id, g, err
 		}
 	}
-	if typed == "" {
+	if len(typed) == 0 {
 		return "", view.Gate{}, control.Usagef("no run here asks for anything")
 	}
 	return "", view.Gate{}, control.Usagef("%s asks for nothing", ids[0])
 }
+
+// among picks the question that was named. What nobody has pointed at is not
+// answered where there are several: it may not be the one that was looked at.
+func (e *env) among(ctx context.Context, c control.Control, open []view.Gate, typed []string) (view.Gate, error) {
+	if len(typed) > 1 {
+		for _, g := range open {
+			if sign(g.Gate) == typed[1] {
+				return g, nil
+			}
+		}
+		return view.Gate{}, control.Usagef("question %s is not open, or not any more", typed[1])
+	}
+	if len(open) == 1 {
+		return open[0], nil
+	}
+	var b strings.Builder
+	for _, g := range open {
+		what, err := c.Text(ctx, g.Text)
+		if err != nil {
+			return view.Gate{}, err
+		}
+		fmt.Fprintf(&b, "\n%s: %s\n%s", sign(g.Gate), view.OneLine(g.Title), indented(what))
+	}
+	return view.Gate{}, control.Usagef("there are %d questions; say which, after the run:%s", len(open), strings.TrimRight(b.String(), "\n"))
+}
+
+// sign is a question in a word that can be typed.
+func sign(gate string) string { return string(event.HashOf([]byte(gate)))[:6] }
 
 func verb(choice string) string {
 	if choice == event.PermitDeny {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mattn/go-runewidth"
 
+	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/live"
 	"conclave/internal/view"
@@ -131,4 +133,56 @@ func TestFeedTellsToolsOnce(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+}
+
+// A question is shown whole, however long it is and however small the terminal:
+// nobody allows what they could not read.
+func TestQuestionIsShownWhole(t *testing.T) {
+	var out strings.Builder
+	tm := &terminal{out: &out, size: func() (int, int) { return 40, 5 }, saying: speeches{}}
+	long := "    curl " + strings.Repeat("a", 300) + "; rm   -rf everything"
+	tm.ask("May agent1 use shell?\n" + long + "\nAllow it with: …")
+	if !strings.Contains(out.String(), long) {
+		t.Errorf("shown is %q", out.String())
+	}
+}
+
+// What is asked about may be too large for its event.
+func TestLargeQuestion(t *testing.T) {
+	w := newWatch(&env{}, texts{blobs: map[event.Hash]string{"blob": "shell: run a command\n    rm -rf /\n"}}, "run-1", show{})
+	got := w.asks(t.Context(), event.Asked{Gate: "permission/x", Title: "May agent1 use shell?", Text: event.Content{Blob: "blob", Size: 5000}})
+	if !strings.Contains(got, "rm -rf /") || !strings.Contains(got, "conclave approve run-1 "+sign("permission/x")) {
+		t.Errorf("asked is %q", got)
+	}
+}
+
+// Where several things are asked for, the one that is meant has to be named.
+func TestWhichQuestion(t *testing.T) {
+	open := []view.Gate{
+		{Asked: event.Asked{Gate: "one", Title: "May agent1 use shell?", Text: event.Inline("    make")}},
+		{Asked: event.Asked{Gate: "two", Title: "May agent2 use shell?", Text: event.Inline("    rm -rf /")}},
+	}
+	e := &env{}
+	if _, err := e.among(t.Context(), texts{}, open, nil); err == nil || !strings.Contains(err.Error(), sign("two")+": May agent2 use shell?\n      rm -rf /") {
+		t.Errorf("answered unseen: %v", err)
+	}
+	if g, err := e.among(t.Context(), texts{}, open, []string{"run-1", sign("two")}); err != nil || g.Gate != "two" {
+		t.Errorf("%v, %v", g, err)
+	}
+	if g, err := e.among(t.Context(), texts{}, open[:1], nil); err != nil || g.Gate != "one" {
+		t.Errorf("%v, %v", g, err)
+	}
+	if _, err := e.among(t.Context(), texts{}, open[:1], []string{"run-1", sign("two")}); err == nil {
+		t.Error("another question than the one that was named is answered")
+	}
+}
+
+// texts is a program that knows some texts and nothing else.
+type texts struct {
+	control.Control
+	blobs map[event.Hash]string
+}
+
+func (c texts) Text(_ context.Context, v event.Content) (string, error) {
+	return v.Text + c.blobs[v.Blob], nil
 }

@@ -41,6 +41,7 @@ func (silent) open(event.Event, view.Snapshot) {}
 func (silent) event(event.Event)               {}
 func (silent) delta(live.Delta)                {}
 func (s silent) notice(what string)            { notify(s.err, what) }
+func (s silent) ask(what string)               { notify(s.err, what) }
 func (silent) tick()                           {}
 func (silent) close()                          {}
 
@@ -74,6 +75,7 @@ func (j *jsonScreen) delta(d live.Delta) {
 }
 
 func (j *jsonScreen) notice(s string) { notify(j.w.Err, s) }
+func (j *jsonScreen) ask(s string)    { notify(j.w.Err, s) }
 func (*jsonScreen) tick()             {}
 func (*jsonScreen) close()            {}
 
@@ -180,6 +182,7 @@ func (p *plain) quote(a event.AgentID, s string) {
 }
 
 func (p *plain) notice(s string) { notify(p.err, s) }
+func (p *plain) ask(s string)    { notify(p.err, s) }
 func (*plain) tick()             {}
 
 func (p *plain) close() {

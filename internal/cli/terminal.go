@@ -25,6 +25,7 @@ type terminal struct {
 
 	feed    feed
 	lines   []view.Item // that have not scrolled by yet
+	asked   []string    // questions, likewise
 	card    view.Card
 	saying  speeches // the end of what is being said
 	message string
@@ -70,6 +71,13 @@ func (t *terminal) delta(d live.Delta) {
 
 func (t *terminal) notice(s string) {
 	t.message, t.dirty = s, true
+	t.tick()
+}
+
+// ask has the question scroll by like everything that has happened: nothing of
+// it is left out for want of room.
+func (t *terminal) ask(s string) {
+	t.asked, t.dirty = append(t.asked, s), true
 	t.tick()
 }
 
@@ -128,7 +136,12 @@ func (t *terminal) scroll(b *strings.Builder) {
 	for _, i := range t.lines {
 		b.WriteString(t.paint.dim(when(i).Local().Format("15:04:05")) + "  " + t.paint.item(i, fit(i.Line(), width-11)) + "\n")
 	}
-	t.lines = nil
+	for _, q := range t.asked {
+		for l := range strings.SplitSeq(q, "\n") {
+			b.WriteString(t.paint.bold(l) + "\n")
+		}
+	}
+	t.lines, t.asked = nil, nil
 }
 
 // below is the live part, line by line. In a low terminal the empty lines go

@@ -23,6 +23,8 @@ type screen interface {
 	open(first event.Event, s view.Snapshot)
 	// notice tells the person something about the watching itself.
 	notice(s string)
+	// ask puts a question to the person, all of it.
+	ask(s string)
 	tick()
 	close()
 }
@@ -87,6 +89,12 @@ func (w *watch) run(parent context.Context, start func(context.Context) error) e
 	defer w.screen.close()
 	if w.opened != nil {
 		w.screen.open(w.first, *w.opened)
+		for _, g := range w.opened.Card.Gates {
+			// Whoever takes the run up ends the turns that wait for permission.
+			if start == nil || g.Kind != event.GatePermission {
+				w.screen.ask(w.asks(ctx, g.Asked))
+			}
+		}
 	}
 	signals, ignore := catch()
 	defer ignore()
@@ -128,7 +136,7 @@ func (w *watch) loop(ctx context.Context, in inputs) error {
 			if err := w.lost(ctx, e, &in); err != nil {
 				return w.left(ctx, err)
 			}
-			if w.event(e); w.over {
+			if w.event(ctx, e); w.over {
 				return w.end(ctx)
 			}
 		case d := <-in.deltas:
@@ -187,18 +195,27 @@ func (w *watch) readEvents(ctx context.Context, in inputs) {
 	}
 }
 
-func (w *watch) event(e event.Event) {
+func (w *watch) event(ctx context.Context, e event.Event) {
 	w.seen = e.Seq
 	w.result = w.result.Apply(e)
 	w.screen.event(e)
 	switch b := e.Body.(type) {
 	case event.Asked:
-		w.screen.notice(fmt.Sprintf("%s\n%sAllow it with: conclave approve %s\nRefuse it with: conclave deny %s", view.OneLine(b.Title), indented(b.Text.Text), w.id, w.id))
+		w.screen.ask(w.asks(ctx, b))
 	case event.Finished:
 		w.over = true
 	case event.Resumed:
 		w.takenUp(e)
 	}
+}
+
+// asks is a question to the person, with all of what it is about.
+func (w *watch) asks(ctx context.Context, b event.Asked) string {
+	what, err := w.c.Text(ctx, b.Text)
+	if err != nil {
+		what = "what it is about cannot be read: " + err.Error()
+	}
+	return fmt.Sprintf("%s\n%sAllow it with: conclave approve %[3]s %[4]s\nRefuse it with: conclave deny %[3]s %[4]s", view.OneLine(b.Title), indented(what), w.id, sign(b.Gate))
 }
 
 // end is what is left to do when the flow is over.
