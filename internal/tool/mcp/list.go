@@ -7,13 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 const (
@@ -244,31 +245,69 @@ func tidy(v any) {
 
 // compile fails for what is no JSON Schema. Nothing is fetched for it.
 func compile(doc any) error {
-	c := jsonschema.NewCompiler()
-	c.UseLoader(nowhere{})
-	c.UseRegexpEngine(anyRegexp)
-	const at = "mem:///schema.json"
-	if err := c.AddResource(at, doc); err != nil {
+	plain, err := json.Marshal(unpatterned(doc))
+	if err != nil {
 		return fmt.Errorf("its schema cannot be used: %w", err)
 	}
-	if _, err := c.Compile(at); err != nil {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(plain, &s); err != nil {
+		return fmt.Errorf("its schema is no JSON Schema: %w", err)
+	}
+	if err := knownTypes(doc, 0); err != nil {
+		return fmt.Errorf("its schema is no JSON Schema: %w", err)
+	}
+	_, err = s.Resolve(&jsonschema.ResolveOptions{Loader: func(u *url.URL) (*jsonschema.Schema, error) {
+		return nil, fmt.Errorf("it refers to %.200q, and nothing is fetched", u)
+	}})
+	if err != nil {
 		return fmt.Errorf("its schema is no JSON Schema: %w", err)
 	}
 	return nil
 }
 
-// nowhere is where schemas are loaded from.
-type nowhere struct{}
-
-func (nowhere) Load(url string) (any, error) {
-	return nil, fmt.Errorf("it refers to %.200q, and nothing is fetched", url)
+// unpatterned is a schema without its regular expressions: servers are written
+// in languages whose expressions are not ours, and we match none.
+func unpatterned(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, x := range v {
+			if _, text := x.(string); key == "pattern" && text || key == "patternProperties" {
+				continue
+			}
+			out[key] = unpatterned(x)
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, x := range v {
+			out = append(out, unpatterned(x))
+		}
+		return out
+	}
+	return v
 }
 
-// anyPattern stands for an expression in whatever dialect: servers are written
-// in languages whose expressions are not ours, and we match none.
-type anyPattern string
+// types are those of JSON Schema.
+var types = []string{"null", "boolean", "object", "array", "number", "string", "integer"}
 
-func (p anyPattern) String() string        { return string(p) }
-func (anyPattern) MatchString(string) bool { return true }
-
-func anyRegexp(s string) (jsonschema.Regexp, error) { return anyPattern(s), nil }
+// knownTypes fails for a schema with a type that is none, as far down as
+// properties and items go.
+func knownTypes(v any, depth int) error {
+	m, ok := v.(map[string]any)
+	if !ok || depth > 64 {
+		return nil
+	}
+	if t, ok := m["type"].(string); ok && !slices.Contains(types, t) {
+		return fmt.Errorf("%.100q is no type", t)
+	}
+	for _, key := range []string{"properties", "$defs", "definitions"} {
+		inner, _ := m[key].(map[string]any)
+		for _, x := range inner {
+			if err := knownTypes(x, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return knownTypes(m["items"], depth+1)
+}
