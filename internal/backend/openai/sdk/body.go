@@ -54,7 +54,8 @@ func Picture(i backend.Image) string {
 }
 
 // Schema is a tool's schema as the client takes it. A tool without one takes
-// nothing, which providers want to see as an empty object.
+// nothing, which providers want to see as an empty object; and they want to be
+// told of every list what is in it, if only that it may be anything.
 func Schema(s backend.ToolSpec) map[string]any {
 	out := map[string]any{}
 	if json.Unmarshal(s.Schema, &out) != nil || len(out) == 0 {
@@ -63,8 +64,45 @@ func Schema(s backend.ToolSpec) map[string]any {
 	if _, ok := out["properties"]; !ok && out["type"] == "object" {
 		out["properties"] = map[string]any{}
 	}
+	list(out)
 	return out
 }
+
+// list says of lists in a schema that anything may be in them, where it is not
+// said what.
+func list(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		kinds, _ := s["type"].([]any)
+		_, told := s["items"]
+		if !told && (s["type"] == "array" || slices.Contains(kinds, any("array"))) {
+			s["items"] = map[string]any{}
+		}
+		for word, inner := range s {
+			named, _ := inner.(map[string]any)
+			switch {
+			case slices.Contains(values, word):
+			case named != nil && slices.Contains(names, word):
+				for _, x := range named {
+					list(x)
+				}
+			default:
+				list(inner)
+			}
+		}
+	case []any:
+		for _, inner := range s {
+			list(inner)
+		}
+	}
+}
+
+// Words of a schema behind which no schema stands, and those behind which there
+// are names with a schema each.
+var (
+	values = []string{"enum", "const", "default", "examples"}
+	names  = []string{"properties", "patternProperties", "$defs", "definitions"}
+)
 
 // Written are a call's arguments as the model wrote them: what is not JSON is
 // kept as a string of it.

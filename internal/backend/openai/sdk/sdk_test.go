@@ -88,3 +88,19 @@ func TestComplaint(t *testing.T) {
 		}
 	}
 }
+
+// TestSchema: what OpenAI refuses a whole request for is mended.
+func TestSchema(t *testing.T) {
+	for given, want := range map[string]string{
+		``: `{"type":"object","properties":{}}`,
+		`{"type":"object","properties":{"a":{"type":"array"},"b":{"type":["array","null"]},"c":{"type":"array","items":{"type":"array"}},"d":{"anyOf":[{"type":"array"}],"default":{"type":"array"}},"default":{"type":"array"}}}`: `{"type":"object","properties":{"a":{"type":"array","items":{}},"b":{"type":["array","null"],"items":{}},"c":{"type":"array","items":{"type":"array","items":{}}},"d":{"anyOf":[{"type":"array","items":{}}],"default":{"type":"array"}},"default":{"type":"array","items":{}}}}`,
+	} {
+		var decoded map[string]any
+		if err := json.Unmarshal([]byte(want), &decoded); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(decoded, sdk.Schema(backend.ToolSpec{Schema: []byte(given)})); diff != "" {
+			t.Errorf("%s: %s", given, diff)
+		}
+	}
+}
