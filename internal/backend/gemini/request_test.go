@@ -114,6 +114,9 @@ func TestThinking(t *testing.T) {
 		{"gemini-2.5-flash", "", &any, `{"includeThoughts":true,"thinkingBudget":-1}`},
 		{"gemini-3-pro-preview", "minimal", nil, `{"includeThoughts":true,"thinkingLevel":"LOW"}`},
 		{"gemini-3-flash-preview", "minimal", nil, `{"includeThoughts":true,"thinkingLevel":"MINIMAL"}`},
+		{"gemini-2.5-flash-lite", "", nil, `null`},
+		{"gemini-2.5-flash-lite", "low", nil, `{"includeThoughts":true,"thinkingBudget":1024}`},
+		{"gemini-3-pro-preview", "medium", nil, `{"includeThoughts":true,"thinkingLevel":"HIGH"}`},
 		{"gemini-3.1-pro-preview", "medium", nil, `{"includeThoughts":true,"thinkingLevel":"MEDIUM"}`},
 		{"gemini-flash-latest", "xhigh", nil, `{"includeThoughts":true,"thinkingLevel":"HIGH"}`},
 	} {

@@ -27,11 +27,13 @@ func generation(name string) float64 {
 }
 
 // thinking says how hard to think, and that we want to see it. Models before 2.5
-// do not think and refuse to be asked, so they are asked only by a configuration
-// that does so.
+// do not think, nor does the smallest of 2.5 by itself, and they refuse to be
+// asked for their thoughts, so they are asked only by a configuration that does
+// so.
 func (m *model) thinking() *genai.ThinkingConfig {
 	v := generation(m.Name)
-	if v < 2.5 && m.Think == nil && m.Effort == "" {
+	idle := v < 2.5 || v < 3 && strings.Contains(m.Name, "flash-lite")
+	if idle && m.Think == nil && m.Effort == "" {
 		return nil
 	}
 	c := &genai.ThinkingConfig{IncludeThoughts: true}
@@ -55,7 +57,7 @@ func (m *model) thinking() *genai.ThinkingConfig {
 }
 
 // level is an effort in the words of models from 3 on. They cannot but think; the
-// larger ones not even minimally.
+// larger ones not even minimally, and the first of them knew no middle.
 func (m *model) level() genai.ThinkingLevel {
 	switch m.Effort {
 	case "none", "minimal":
@@ -66,7 +68,9 @@ func (m *model) level() genai.ThinkingLevel {
 	case "low":
 		return genai.ThinkingLevelLow
 	case "medium":
-		return genai.ThinkingLevelMedium
+		if !strings.Contains(m.Name, "gemini-3-pro") {
+			return genai.ThinkingLevelMedium
+		}
 	}
 	return genai.ThinkingLevelHigh
 }
