@@ -34,6 +34,7 @@ var backendRefusals = []struct{ name, src, want string }{
 	{"what Gemini does not take", "type: gemini\nmodel: m\nparallel_tool_calls: false\ntext: {verbosity: low}\nbetas: [x]\ntop_k: 3", `6:7: parallel_tool_calls has no effect: gemini takes no such thing
 7:14: verbosity has no effect: gemini takes no such thing
 8:7: betas has no effect: gemini takes no such thing`},
+	{"what older models of Gemini refuse", "type: gemini\nmodel: gemini-2.5-pro\nenable_web_search: true", `6:7: enable_web_search has no effect: Gemini's models before 3 refuse it beside other tools, and an agent always has some; name a newer model`},
 	{"what OpenAI does not take", "type: openai\nmodel: m\nparallel_tool_calls: false\ntext: {verbosity: low}\ntop_k: 3\nreasoning: {budget_tokens: 9}", `8:7: top_k has no effect: openai takes no such thing
 9:19: budget_tokens has no effect: openai takes no such thing`},
 	{"what Azure does not have", "type: azure_openai\nmodel: m\nazure_endpoint: https://x.example\nenable_web_search: true\nenable_code_interpreter: true", `7:26: azure_openai has no such tool: enable_web_search; web_search_endpoint and web_fetch work with every model

@@ -243,6 +243,19 @@ func offered(r *reader, e entry, a *draft, p Provider) {
 		}
 		*t.into = *t.into || t.on && t.there
 	}
+	if m := &a.API; p.Type == "gemini" && oldGemini(m.Name) && (m.WebSearch || m.Code) {
+		for _, key := range []string{"enable_web_search", codeExecution} {
+			if c, given := r.given[join(e.path, key)]; given {
+				r.doubt(c, c.keyAt, fmt.Sprintf("%s has no effect: Gemini's models before 3 refuse it beside other tools, and an agent always has some", key), "name a newer model")
+			}
+		}
+		m.WebSearch, m.Code = false, false
+	}
+}
+
+func oldGemini(model string) bool {
+	name := strings.TrimPrefix(model, "models/")
+	return strings.HasPrefix(name, "gemini-1") || strings.HasPrefix(name, "gemini-2")
 }
 
 // lacking warns of settings that the API of the provider has no place for.
