@@ -127,6 +127,28 @@ func TestPermission(t *testing.T) {
 			p.sound(t)
 		})
 	}
+	t.Run("nobody drives", func(t *testing.T) { // so nobody waits: it is asked again
+		t.Parallel()
+		p, _ := cautious(t)
+		x := p.start(t, "run", "--ask", "--config", "team.yaml", "a task")
+		x.says(x.err, `Allow it with: conclave approve run-`)
+		if err := syscall.Kill(-x.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		x.ends(-1)
+		y := p.start(t, "approve")
+		y.says(y.err, `nobody waits for the answer; take it up, and it is asked again: conclave resume run-`)
+		y.ends(1)
+		z := p.start(t, "resume")
+		z.says(z.err, `Allow it with: conclave approve run-`)
+		y = p.start(t, "approve")
+		y.ends(0)
+		z.ends(0)
+		if z.out.String() != "It was done.\n" {
+			t.Errorf("the answer is %q", z.out)
+		}
+		p.sound(t)
+	})
 	t.Run("nobody to ask", func(t *testing.T) {
 		t.Parallel()
 		p, _ := cautious(t)

@@ -82,6 +82,9 @@ func (e *env) answer(ctx context.Context, c control.Control, typed []string, cho
 	if err != nil {
 		return err
 	}
+	if _, driven, err := c.Driver(ctx, id); err == nil && !driven && g.Kind == event.GatePermission {
+		return control.Usagef("nobody drives %s, so nobody waits for the answer; take it up, and it is asked again: conclave resume %[1]s", id)
+	}
 	f := event.Fact{ID: replyID(), Body: event.Replied{Gate: g.Gate, Choice: choice, Text: text, Revision: g.Revision, By: "conclave " + verb(choice)}}
 	if err := c.Send(ctx, id, f); err != nil {
 		return err
