@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"conclave/internal/backend/backendtest"
 	"conclave/internal/control"
+	"conclave/internal/event"
 	"conclave/internal/proc"
 )
 
@@ -193,7 +195,10 @@ func TestDoctorLooksAtTheProject(t *testing.T) {
 
 	p.output(t, "run", "-q", "--config", "two.yaml", "a task")
 	found(t, p.doctor(t, 0, "--offline"), control.Well, "log", "1 run, sound")
-	p.write(t, ".conclave/permissions.json", "{broken")
+	given := filepath.Join(p.sockets(), "state", "conclave", "permissions", string(event.HashOf([]byte(p.dir)))[:16]+".json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(given), 0o700), os.WriteFile(given, []byte("{broken"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	p.write(t, ".conclave/config.yaml", "agents:\n  - {id: a, backend: {type: clade}}\n")
 	if err := os.Rename(filepath.Join(p.dir, ".conclave", "conclave.db"), filepath.Join(p.dir, "old.db")); err != nil {
 		t.Fatal(err)
@@ -201,7 +206,7 @@ func TestDoctorLooksAtTheProject(t *testing.T) {
 	p.write(t, ".conclave/conclave.db", strings.Repeat("not a database ", 100))
 	all = p.doctor(t, 1, "--offline")
 	found(t, all, control.Trouble, "configuration", `config.yaml:2:29: unknown backend "clade"`)
-	found(t, all, control.Trouble, "permissions", "permissions.json")
+	found(t, all, control.Trouble, "permissions", given)
 	found(t, all, control.Trouble, "log", "damaged")
 
 	// What is missing is missed.

@@ -74,7 +74,7 @@ func (a *App) workshop(id event.FlowID, spec event.RunSpec) (*kit.Workshop, erro
 	if err != nil {
 		return nil, fmt.Errorf("make the run's workspaces ready: %w", err)
 	}
-	given, err := kit.OpenGiven(a.state("permissions.json"))
+	given, err := kit.OpenGiven(a.givenFile())
 	if err != nil {
 		return nil, &control.Usage{Err: err}
 	}

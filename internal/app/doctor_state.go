@@ -125,7 +125,7 @@ func unique(all []string) []string {
 // permissions looks at what was allowed for good, and who could add to it.
 func (x *checkup) permissions(context.Context) {
 	const area = "permissions"
-	file := x.state("permissions.json")
+	file := x.givenFile()
 	given, err := kit.OpenGiven(file)
 	if err != nil {
 		x.problem(area, "mend or remove the file", "%v", err)

@@ -12,7 +12,7 @@ import (
 // configuration of the run, and the folders of the user's own settings and of
 // what the user has said they know, whether those are there or not.
 func guard(paths []event.ContextPath, file string) {
-	kept := []string{filepath.Dir(trustFile())}
+	kept := []string{userState()}
 	if dir, ok := config.UserDir(); ok {
 		kept = append(kept, dir)
 	}

@@ -112,3 +112,22 @@ func TestConfigurationIsKept(t *testing.T) {
 		t.Errorf("the configuration itself: %+v, %v", run.Started.Spec.ContextPaths, err)
 	}
 }
+
+// What is permitted for good is the user's word: a file that came with a project
+// permits nothing.
+func TestProjectPermitsNothing(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a := project(t, "")
+	put(t, a, ".conclave/x")
+	if err := os.WriteFile(filepath.Join(a.project, ".conclave", "permissions.json"), []byte(`[{"hash":"0123456789abcdef"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(a.state(), "runs", "run-1")
+	shop, err := a.workshop("run-1", event.RunSpec{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := shop.Given.All(); len(all) != 0 || a.inside(shop.Given.File) {
+		t.Errorf("%v is permitted, by %s", all, shop.Given.File)
+	}
+}

@@ -134,7 +134,16 @@ func knownFiles() (map[string]event.Hash, error) {
 	return known, nil
 }
 
-func trustFile() string {
+func trustFile() string { return filepath.Join(userState(), "trusted.json") }
+
+// givenFile is what the user has permitted for good in this project. It is kept
+// with the user: one that came with the project would be its writer's word.
+func (a *App) givenFile() string {
+	return filepath.Join(userState(), "permissions", string(event.HashOf([]byte(a.project)))[:16]+".json")
+}
+
+// userState is where the program keeps what is the user's and no project's.
+func userState() string {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) {
 		home, err := os.UserHomeDir()
@@ -143,7 +152,7 @@ func trustFile() string {
 		}
 		dir = filepath.Join(home, ".local", "state")
 	}
-	return filepath.Join(dir, "conclave", "trusted.json")
+	return filepath.Join(dir, "conclave")
 }
 
 func fileHash(name string) (event.Hash, error) {
