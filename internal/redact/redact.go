@@ -19,8 +19,8 @@ const shortest = 8
 // forms are keys that can be told by how they look. Each begins with something
 // that ordinary text does not have.
 var forms = []string{
-	`sk-ant-[A-Za-z0-9_\-]{20,}`,
-	`sk-(?:proj-|or-v1-|svcacct-)?[A-Za-z0-9_\-]{32,}`,
+	`\bsk-ant-[A-Za-z0-9_\-]{20,}`,
+	`\bsk-(?:proj-|or-v1-|svcacct-)?[A-Za-z0-9_\-]{32,}`,
 	`xai-[A-Za-z0-9]{32,}`,
 	`gsk_[A-Za-z0-9]{32,}`,
 	`AIza[A-Za-z0-9_\-]{35}`,

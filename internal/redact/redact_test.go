@@ -43,3 +43,18 @@ func FuzzRedact(f *testing.F) {
 		}
 	})
 }
+
+// Ordinary words are left alone: an agent could not edit what it is not shown.
+func TestOrdinaryTextStays(t *testing.T) {
+	clean := redact.New()
+	for _, s := range []string{
+		"docs/task-runner-with-typed-dependencies-and-retries.md",
+		"git checkout fix/disk-usage-report-of-large-directories-2026",
+		"class=\"mask-image-linear-gradient-from-top-to-bottom\"",
+		"public key: -----BEGIN PUBLIC KEY-----",
+	} {
+		if got := clean(s); got != s {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
