@@ -148,6 +148,14 @@ type storageError struct{ error }
 
 func (e *storageError) Unwrap() error { return e.error }
 
+// clean is text from outside without secrets.
+func (c *Crew) clean(s string) string {
+	if c.Redact == nil {
+		return s
+	}
+	return c.Redact(s)
+}
+
 // text resolves content to what it says.
 func (c *Crew) text(ctx context.Context, v event.Content) (string, error) {
 	if v.Blob == "" {

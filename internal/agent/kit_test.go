@@ -32,6 +32,7 @@ type kit struct {
 	snapshot func(n int) (string, error)
 	written  event.Written
 	openErr  error
+	scene    prompt.Scene
 
 	mu         sync.Mutex
 	needs      []agent.Need
@@ -52,7 +53,9 @@ type hand struct{ *kit }
 
 func (h hand) Tools() []tool.Tool { return h.tools }
 func (h hand) Scene() prompt.Scene {
-	return prompt.Scene{Workspace: "/run/me"}
+	s := h.scene
+	s.Workspace = "/run/me"
+	return s
 }
 func (h hand) Show(_ context.Context, peers []agent.Peer) ([]prompt.Folder, error) {
 	h.shown = append(h.shown, peers...)
@@ -360,6 +363,23 @@ func TestRedacted(t *testing.T) {
 		}
 		if r := agenttest.Bodies[event.ToolReturned](events, "a")[0].Result.Text; r != "the key is [redacted]" {
 			t.Errorf("the log says %q", r)
+		}
+	})
+}
+
+// So they are out of the project's own instructions, and of why something failed.
+func TestRedactedElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sp := plays(reply{err: &backend.Error{Kind: backend.Auth, Message: "the key sesame is wrong"}})
+		k := &kit{scene: prompt.Scene{Instructions: []prompt.Text{{Name: "AGENTS.md", Text: "Log in with sesame."}}}}
+		stage := agenttest.New(single(), "Do it.", equipped("a", sp, k))
+		stage.Redact = func(s string) string { return strings.ReplaceAll(s, "sesame", "[redacted]") }
+		events := stage.Play(t, mem.New())
+		if all := whole(sp.inputs()[0]); strings.Contains(all, "sesame") || !strings.Contains(all, "Log in with [redacted]") {
+			t.Error("the model was shown a secret")
+		}
+		if strings.Contains(agenttest.Transcript(events), "sesame") {
+			t.Error("a secret is in the log")
 		}
 	})
 }

@@ -100,9 +100,7 @@ func (t *turn) use(ctx context.Context, c event.ToolCall) (backend.ToolResult, e
 // returned records what a tool gave back, all of it, and is what the model is
 // shown of it.
 func (t *turn) returned(ctx context.Context, c event.ToolCall, res tool.Result) (backend.ToolResult, error) {
-	if t.crew.Redact != nil {
-		res.Text = t.crew.Redact(res.Text)
-	}
+	res.Text = t.crew.clean(res.Text)
 	text, err := t.crew.content(ctx, res.Text)
 	if err != nil {
 		return backend.ToolResult{}, err

@@ -70,7 +70,7 @@ func (t *turn) fact(what string, b event.Body) event.Fact {
 func (t *turn) failed(err error) []event.Fact {
 	kind := backend.KindOf(err)
 	f := event.Failed{
-		Turn: t.turn, Code: string(kind), Message: err.Error(), Final: kind.Final(),
+		Turn: t.turn, Code: string(kind), Message: t.crew.clean(err.Error()), Final: kind.Final(),
 		Partial: event.Inline(clip(t.partial, event.InlineMax)),
 	}
 	if e, ok := errors.AsType[*backend.Error](err); ok {

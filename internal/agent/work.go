@@ -190,8 +190,23 @@ func (t *turn) brief(ctx context.Context, shown []coord.Shown) (prompt.In, error
 	t.shown = answers
 	return prompt.In{
 		Task: task, Context: background, Answers: answers, Alone: len(t.crew.Agents) == 1,
-		Extra: t.agent.Seat.Prompt, Fence: t.fence, Scene: t.hand.Scene(),
+		Extra: t.agent.Seat.Prompt, Fence: t.fence, Scene: t.scene(),
 	}, nil
+}
+
+// scene is the agent's surroundings; files that are quoted in it come from
+// outside like any others.
+func (t *turn) scene() prompt.Scene {
+	s := t.hand.Scene()
+	clean := func(texts []prompt.Text) []prompt.Text {
+		out := slices.Clone(texts)
+		for i := range out {
+			out[i].Text = t.crew.clean(out[i].Text)
+		}
+		return out
+	}
+	s.Instructions, s.Memory = clean(s.Instructions), clean(s.Memory)
+	return s
 }
 
 // open begins the conversation of a turn.
