@@ -20,7 +20,9 @@ type gate struct {
 	mu    sync.Mutex
 	until time.Time // closed until then
 	times int       // it was closed
-	pace  *rate.Limiter
+	// answers is how many requests were served.
+	answers int
+	pace    *rate.Limiter
 }
 
 const (
@@ -44,7 +46,20 @@ func newGate(perMinute int, gap time.Duration) *gate {
 
 // A patience is how long a request may be kept waiting: by one wait, and by all
 // that are still to come.
-type patience struct{ one, all time.Duration }
+type patience struct {
+	one, all time.Duration
+	served   int // requests of the account, when it was last looked at
+}
+
+func newPatience(one time.Duration) *patience { return &patience{one: one, all: 2 * one} }
+
+// hope is new patience where others were served meanwhile: there is a queue, and
+// it moves.
+func (p *patience) hope(served int) {
+	if served != p.served {
+		p.served, p.all = served, 2*p.one
+	}
+}
 
 func (p *patience) has(d time.Duration) bool { return d <= min(p.one, p.all) }
 
@@ -57,7 +72,8 @@ func (p *patience) spend(ctx context.Context, d time.Duration) error {
 // If that would take more patience than there is, it returns at once how long.
 func (g *gate) pass(ctx context.Context, left *patience) (opening int, wait time.Duration, err error) {
 	for {
-		if wait, _ = g.closed(); !left.has(wait) {
+		wait, _, served := g.closed()
+		if left.hope(served); !left.has(wait) {
 			return 0, wait, nil
 		}
 		if wait > 0 {
@@ -75,18 +91,18 @@ func (g *gate) pass(ctx context.Context, left *patience) (opening int, wait time
 			turn.Cancel()
 			return 0, 0, err
 		}
-		if wait, opening = g.closed(); wait == 0 {
+		if wait, opening, _ = g.closed(); wait == 0 {
 			return opening, 0, nil
 		}
 	}
 }
 
-// closed is how long the gate stays closed, zero is open, and how often it was
-// closed so far.
-func (g *gate) closed() (wait time.Duration, times int) {
+// closed is how long the gate stays closed, zero is open, how often it was closed
+// so far, and how many requests were served.
+func (g *gate) closed() (wait time.Duration, times, answers int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return max(0, time.Until(g.until)), g.times
+	return max(0, time.Until(g.until)), g.times, g.answers
 }
 
 // shut closes the gate for a while. A shorter time does not open it earlier.
@@ -107,6 +123,7 @@ func (g *gate) shut(d time.Duration) {
 func (g *gate) served(opening int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.answers++
 	now := g.pace.Limit()
 	if now >= g.most || opening != g.times {
 		return

@@ -276,6 +276,41 @@ func TestNoEndlessWait(t *testing.T) {
 	})
 }
 
+// A queue that moves is waited in, however long it is.
+func TestSlowAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var mu sync.Mutex
+		taken := map[time.Duration]bool{} // one request in every half minute
+		pools := &Pools{Attempts: 100}
+		_, stop := listen(pools, func(w http.ResponseWriter, _ *http.Request) {
+			mu.Lock()
+			window := since(start) / (30 * time.Second)
+			full := taken[window]
+			taken[window] = true
+			mu.Unlock()
+			if full {
+				reject(w, 429, "Retry-After", "30")
+				return
+			}
+			say(w, "data: ok\n\n")
+		})
+		defer stop()
+		var wg sync.WaitGroup
+		for range 25 {
+			wg.Go(func() {
+				if _, err := post(t.Context(), client(pools)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if since(start) < 10*time.Minute {
+			t.Errorf("it took %v", since(start))
+		}
+	})
+}
+
 func TestPerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pools := &Pools{PerMinute: map[string]int{"claude": 6}}

@@ -51,7 +51,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // tries sends the request as often as it takes and is allowed. The body of the
 // answer calls stop at its end.
 func (t *transport) tries(ctx context.Context, stop func(), req *http.Request, body []byte) (*http.Response, error) {
-	left := &patience{one: t.patience, all: 2 * t.patience}
+	left := newPatience(t.patience)
 	for n := 1; ; n++ {
 		opening, wait, err := t.gate.pass(ctx, left)
 		if err != nil {

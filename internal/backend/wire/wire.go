@@ -63,8 +63,8 @@ type Pools struct {
 	// Attempts is how often a request is sent at most; zero is 4.
 	Attempts int
 	// Patience is how long a wait may be to be kept; zero is a minute. What a
-	// provider asks for beyond it is reported, and the waits of one request
-	// together are at most twice as long.
+	// provider asks for beyond it is reported, and the waits of one request in
+	// which nobody else of its account is served are at most twice as long.
 	Patience time.Duration
 	// Backoff is about how long to wait before the second attempt if nobody says;
 	// it doubles with every further one. Zero is half a second.
