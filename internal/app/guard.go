@@ -1,18 +1,23 @@
 package app
 
 import (
+	"cmp"
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"conclave/internal/config"
 	"conclave/internal/event"
+	"conclave/internal/gear"
 )
 
 // guard keeps agents from what the program will go by the next time: the
-// configuration of the run, and the folders of the user's own settings and of
-// what the user has said they know, whether those are there or not.
-func guard(paths []event.ContextPath, file string) {
-	kept := []string{userState()}
+// configuration of the run, the programs it starts outside any sandbox, and the
+// folders of the user's own settings and of what the user has said they know,
+// whether those are there or not.
+func (a *App) guard(paths []event.ContextPath, file string, seats []event.Seat) {
+	kept := append([]string{userState()}, a.programs(seats)...)
 	if dir, ok := config.UserDir(); ok {
 		kept = append(kept, dir)
 	}
@@ -22,6 +27,31 @@ func guard(paths []event.ContextPath, file string) {
 	for _, k := range kept {
 		protect(paths, named(k))
 	}
+}
+
+// programs are the files that the commands of MCP servers name.
+func (a *App) programs(seats []event.Seat) []string {
+	var out []string
+	for _, s := range seats {
+		var g gear.Gear
+		if len(s.Gear) == 0 || json.Unmarshal(s.Gear, &g) != nil {
+			continue
+		}
+		for _, server := range g.Servers {
+			for i, word := range server.Command {
+				if i == 0 && filepath.Base(word) == word {
+					continue // looked for in PATH
+				}
+				if !filepath.IsAbs(word) {
+					word = filepath.Join(cmp.Or(server.Dir, a.dir), word)
+				}
+				if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+					out = append(out, word)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // protect keeps a path inside writable ones as it is; what is itself such a path,

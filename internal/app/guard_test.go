@@ -106,6 +106,11 @@ func TestConfigurationIsKept(t *testing.T) {
 			t.Errorf("%+v, want %v to be protected", p, want)
 		}
 	}
+	put(t, a, "tools/server.py")
+	seat := event.Seat{Gear: []byte(`{"servers":[{"name":"x","command":["python3","-u","tools/server.py","team"]}]}`)}
+	if got := a.programs([]event.Seat{seat}); !slices.Equal(got, []string{filepath.Join(a.project, "tools/server.py")}) {
+		t.Errorf("the programs are %v", got)
+	}
 	q.Context = []event.ContextPath{{Path: filepath.Join(a.project, "team.yaml"), Write: true}}
 	run, err = a.Prepare(t.Context(), q)
 	if err != nil || run.Started.Spec.ContextPaths[0].Write {

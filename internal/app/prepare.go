@@ -49,7 +49,7 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 	if err != nil {
 		return control.Run{}, err
 	}
-	guard(paths, t.file)
+	a.guard(paths, t.file, t.seats)
 	task, err := a.keep(ctx, text)
 	if err != nil {
 		return control.Run{}, err
