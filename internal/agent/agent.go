@@ -14,6 +14,8 @@ package agent
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -94,11 +96,16 @@ func (c *Crew) Do(ctx context.Context, cmd flow.Command, p engine.Port) []event.
 
 func (c *Crew) newTurn(a event.AgentID, t event.Turn, p engine.Port) *turn {
 	key := t.Key(a)
-	return &turn{
-		crew: c, port: p, id: a, turn: t, key: key, agent: c.Agents[a], hand: empty{},
-		// Peers never see the flow's id, so they cannot foretell the fence.
-		fence: string(event.HashOf([]byte(string(c.Flow) + key)))[:8],
-	}
+	return &turn{crew: c, port: p, id: a, turn: t, key: key, agent: c.Agents[a], hand: empty{}, fence: newFence()}
+}
+
+// newFence is what marks where texts of others end in the prompts of a turn.
+// Nobody can foretell it: it comes from nothing an agent could find out, such as
+// the run's id in the path of its workspace.
+func newFence() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // run waits for the agent, and makes a fact of how the turn ended if it ended

@@ -246,3 +246,22 @@ func TestAnswerCannotSpoofAnother(t *testing.T) {
 		}
 	})
 }
+
+// Whoever knows the run's id, which is in the path of every workspace, and the
+// others by name cannot foretell what their prompts are fenced with: no two
+// plays of the same run have it in common.
+func TestFenceCannotBeForetold(t *testing.T) {
+	fence := regexp.MustCompile(`<task id="([0-9a-f]+)">`)
+	seen := map[string]bool{}
+	for range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			sp := plays()
+			agenttest.New(single(), "The task.", actor("a", sp)).Play(t, mem.New())
+			id := fence.FindStringSubmatch(words(sp.inputs()[0]))[1]
+			if seen[id] {
+				t.Errorf("%s again", id)
+			}
+			seen[id] = true
+		})
+	}
+}
