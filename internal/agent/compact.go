@@ -32,7 +32,7 @@ func (t *turn) makeRoom(ctx context.Context) error {
 	if part == 0 {
 		part = compactAt
 	}
-	if window == 0 || t.agent.Backend.Traits().NativeHistory || float64(t.filled) < part*float64(window) {
+	if window == 0 || float64(t.filled) < part*float64(window) {
 		return nil
 	}
 	if cut := t.oldest(); cut > 1 && size(t.in.Messages[1:cut]) < size(t.in.Messages)/compactWorth {
@@ -81,7 +81,13 @@ func (t *turn) compact(ctx context.Context) (bool, error) {
 
 // oldest is where the exchanges that stay begin: at a message of the
 // assistant's, so that no result is parted from its call.
+//
+// A backend that keeps the conversation itself, or has one of its own inside its
+// loop, puts that into fewer words by itself.
 func (t *turn) oldest() int {
+	if is := t.agent.Backend.Traits(); is.NativeHistory || is.OwnsLoop {
+		return 0
+	}
 	seen := 0
 	for i := len(t.in.Messages) - 1; i > 0; i-- {
 		if t.in.Messages[i].From == backend.Assistant {

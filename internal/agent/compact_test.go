@@ -114,3 +114,32 @@ func TestTooLongIsCompacted(t *testing.T) {
 		}
 	})
 }
+
+// A backend that keeps its own conversation is not asked to put it into fewer
+// words, whoever says that it is too long.
+func TestOwnHistoryIsNotCompacted(t *testing.T) {
+	for name, traits := range map[string]backend.Traits{"history": {NativeHistory: true, Window: 1000}, "loop": {OwnsLoop: true, Window: 1000}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sp := &speaker{traits: traits}
+				sp.speak = func(n int, in backend.Input) reply {
+					if in.System == prompt.CompactSystem() {
+						t.Error("asked for a summary")
+					}
+					if n > 4 {
+						return fails(backend.TooLong)
+					}
+					r := says("Hm.") // no outcome
+					r.input = 900
+					return r
+				}
+				rules := event.Defaults(event.Mode{Single: true, Quick: true})
+				rules.MaxAttempts = 6
+				events := agenttest.New(rules, "Find it.", actor("a", sp)).Play(t, mem.New())
+				if c := agenttest.Bodies[event.Compacted](events, "a"); len(c) > 0 {
+					t.Errorf("compacted: %+v", c)
+				}
+			})
+		})
+	}
+}
