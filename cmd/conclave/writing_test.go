@@ -86,8 +86,25 @@ func TestQuickWritesInPresentation(t *testing.T) {
 	p.sound(t)
 }
 
-// TM-11.3 TM-11.4 Several without refinement and without anything to write: the
-// answers are put together, and nothing of the user's can be changed.
+// TM-11.3 Several without refinement and without anything to write, where the
+// winner's answer is to be taken as it is: nobody presents.
+func TestQuickReuse(t *testing.T) {
+	t.Parallel()
+	needsSandbox(t)
+	src := t.TempDir()
+	reuse := "orchestrator: {final_answer_strategy: winner_reuse}\n"
+	p := bench(t, reuse, serve(t, "claude", writer(src)), serve(t, "groq", writer(src)))
+	x := p.start(t, "run", "--json", "--quick", "--context", src, "--config", "team.yaml", "a task")
+	x.ends(0)
+	events, r := ran(t, x.out.String())
+	if len(bodies[event.Presenting](events)) != 0 || r.FinalAnswer != "An answer by "+r.Coordination.Winner+"." || wrote(t, src) != "" {
+		t.Errorf("the result is %+v", r)
+	}
+	p.sound(t)
+}
+
+// TM-11.4 Several without refinement and without anything to write: the answers
+// are put together, and nothing of the user's can be changed.
 func TestQuickWithoutWriting(t *testing.T) {
 	t.Parallel()
 	needsSandbox(t)

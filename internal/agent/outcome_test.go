@@ -125,3 +125,25 @@ func TestVoteIsRead(t *testing.T) {
 		}
 	})
 }
+
+// TM-10.1 Where voting is skipped nobody is offered the vote tool or asked for a
+// vote: from the answers it goes straight to the presentation.
+func TestSkippedVoting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rules := multi()
+		rules.SkipVoting, rules.MaxAnswers = true, 1
+		a, b := plays(), plays()
+		events := agenttest.New(rules, "Do it.", actor("a", a), actor("b", b)).Play(t, mem.New())
+		for _, in := range append(a.inputs(), b.inputs()...) {
+			if offers(in, event.ToolVote) || strings.Contains(whole(in), "`vote`") {
+				t.Errorf("the vote tool is offered: %s", whole(in))
+			}
+		}
+		if n := len(a.inputs()) + len(b.inputs()); n != 3 {
+			t.Errorf("%d calls for two answers and a presentation", n)
+		}
+		if f := agenttest.Finished(t, events); f.Status != event.StatusSuccess || f.Answer.Text != "The final answer." {
+			t.Errorf("ended as %+v", f)
+		}
+	})
+}
