@@ -235,26 +235,54 @@ func exactly(pattern []string, words []word) bool {
 }
 
 // begins reports whether a command may begin with the words of a pattern. What
-// is not literal may be any word, several or none.
+// is not literal may be any word, several or none; an option, with or without a
+// value, may stand before a word that is no program: git -C dir push.
 func begins(pattern []string, words []word) bool {
+	if len(pattern) == 0 {
+		return true
+	}
+	// The program may be named by its path, or in capitals.
+	first := pattern[0]
+	if open(pattern) || len(words) > 0 && !words[0].literal {
+		return true
+	}
+	if len(words) == 0 || !wild(first, words[0].text) && !wild(strings.ToLower(first), strings.ToLower(path.Base(words[0].text))) {
+		return false
+	}
+	return follows(pattern[1:], words[1:])
+}
+
+// open reports whether a pattern, or the rest of one, is about any words.
+func open(pattern []string) bool { return len(pattern) == 1 && pattern[0] == "*" }
+
+// follows is begins for the words after the program. Where one is looked for, at
+// are the places it may be in: the next one, or behind options and their values.
+func follows(pattern []string, words []word) bool {
+	at := make([]bool, len(words)+2)
+	at[0] = true
 	for i, p := range pattern {
-		if p == "*" && i == len(pattern)-1 {
-			return true
+		if open(pattern[i:]) {
+			break
 		}
-		if i >= len(words) {
+		next, found := make([]bool, len(at)), false
+		for j, w := range words {
+			if !at[j] {
+				continue
+			}
+			if !w.literal {
+				return true
+			}
+			if wild(p, w.text) {
+				next[j+1], found = true, true
+			}
+			if strings.HasPrefix(w.text, "-") {
+				at[j+1], at[j+2] = true, true
+			}
+		}
+		if !found {
 			return false
 		}
-		if !words[i].literal {
-			return true
-		}
-		w := words[i].text
-		if wild(p, w) {
-			continue
-		}
-		// The program may be named by its path, or in capitals.
-		if i > 0 || !wild(strings.ToLower(p), strings.ToLower(path.Base(w))) {
-			return false
-		}
+		at = next
 	}
 	return true
 }
@@ -267,7 +295,7 @@ const (
 )
 
 // carriers run what their arguments name; any of them may be the program.
-var carriers = strings.Fields("sudo doas env command builtin exec nohup nice ionice time timeout setsid stdbuf xargs find fd parallel watch flock chroot busybox toybox unshare nsenter strace ltrace script entr chrt taskset runuser su ssh")
+var carriers = strings.Fields("sudo doas env command builtin exec nohup nice ionice time timeout setsid stdbuf xargs find fd parallel watch flock chroot busybox toybox unshare nsenter strace ltrace script entr chrt taskset runuser su ssh pkexec systemd-run setpriv prlimit numactl gosu su-exec tini dumb-init rlwrap unbuffer setarch fakeroot xvfb-run dbus-run-session")
 
 // shells take a script, as arguments or from elsewhere.
 var shells = strings.Fields("sh bash dash zsh ksh mksh ash fish eval trap alias source .")
