@@ -54,6 +54,7 @@ var phrases = []phrase{
 	says(backend.TooLong, "string_above_max_length"),                   // OpenAI
 	says(backend.TooLong, "maximum context length"),                    // OpenAI, vLLM, OpenRouter, Mistral, SGLang, DeepSeek
 	says(backend.TooLong, "prompt is too long"),                        // Anthropic
+	says(backend.TooLong, "request_too_large"),                         // Anthropic, 413
 	says(backend.TooLong, "exceed context limit"),                      // Anthropic
 	says(backend.TooLong, "input token count", "exceeds the maximum"),  // Gemini
 	says(backend.TooLong, "request too large for"),                     // Groq 413, OpenAI 429

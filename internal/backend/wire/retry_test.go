@@ -80,6 +80,24 @@ func TestTriesOnce(t *testing.T) {
 	}
 }
 
+// A key that is not in the environment is blacked out too, should a provider
+// echo it.
+func TestEchoedKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pools := &Pools{}
+		_, stop := listen(pools, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"error":{"message":"wrong key: `+testKey+`"}}`)
+		})
+		defer stop()
+		_, err := post(t.Context(), client(pools))
+		err = Failure(err, "claude", backend.Key{File: "team.yaml", Agent: "a"})
+		if want := "auth: the key of a in team.yaml was refused by claude (401): wrong key: [key]"; err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	})
+}
+
 // A connection that is lost before anything came is tried again; after the first
 // byte of the reply it is not, or it would be said twice.
 func TestLostConnections(t *testing.T) {

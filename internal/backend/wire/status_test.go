@@ -24,6 +24,7 @@ func TestKinds(t *testing.T) {
 	}{
 		{"claude", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`, backend.TooLong},
 		{"claude", 400, "{\"error\":{\"message\":\"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000\"}}", backend.TooLong},
+		{"claude", 413, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, backend.TooLong},
 		{"openai", 400, `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 150000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, backend.TooLong},
 		{"openai", 400, `{"error":{"message":"Your input exceeds the context window of this model.","code":null}}`, backend.TooLong},
 		{"openai", 429, `{"error":{"message":"Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 40000.","code":"rate_limit_exceeded"}}`, backend.TooLong},
