@@ -25,7 +25,7 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 		return control.Run{}, err
 	}
 	if q.Task == "" {
-		q.Task = t.prompt
+		q.Task, q.Piped = t.prompt, true
 	}
 	rules, err := t.rules(q)
 	if err != nil {

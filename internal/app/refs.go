@@ -103,9 +103,11 @@ func (a *App) inside(path string) bool {
 // material is what a run is given besides its task: context paths, the
 // configured ones and over them those of the request, and pictures.
 func (a *App) material(ctx context.Context, configured []event.ContextPath, q control.Request) (string, []event.ContextPath, []event.Media, error) {
-	text, named, shown, err := a.refs(q.Task)
-	if err != nil {
-		return "", nil, nil, err
+	text, named, shown, err := q.Task, []event.ContextPath(nil), []string(nil), error(nil)
+	if !q.Piped {
+		if text, named, shown, err = a.refs(q.Task); err != nil {
+			return "", nil, nil, err
+		}
 	}
 	var paths []event.ContextPath
 	for _, p := range configured {

@@ -173,3 +173,19 @@ func TestMissingKey(t *testing.T) {
 	a := bare(t, "agents: [{id: ada, backend: {type: claude, model: claude-sonnet-4-5}}]\n")
 	refused(t, a, a.request(), "ANTHROPIC_API_KEY")
 }
+
+// Text that nobody typed, from a pipe or out of a configuration, names no files:
+// whoever wrote it would hand out what is the user's.
+func TestPipedTaskGivesNothing(t *testing.T) {
+	a := project(t, "")
+	put(t, a, "src/main.go")
+	q := a.request()
+	q.Piped, q.Task = true, "Review: import '@babel/core'; see @src:w"
+	run, err := a.Prepare(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := run.Started.Spec; len(s.ContextPaths) > 0 || s.Task.Text != q.Task {
+		t.Errorf("the run is given %+v for %q", s.ContextPaths, s.Task.Text)
+	}
+}

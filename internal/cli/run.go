@@ -24,6 +24,7 @@ type runOptions struct {
 	quick   bool
 	detach  bool
 	timeout time.Duration
+	piped   bool // the task was not typed
 
 	context   []string
 	images    []string
@@ -42,7 +43,7 @@ func newRun(e *env) *cobra.Command {
 The answer goes to standard output, everything else to standard error. Without a
 configuration the agents are the built-in offline demo: no model is called.
 With "-" as TASK, or with none and something piped in, the task is read from
-standard input.
+standard input; an @path in it is text and gives agents nothing.
 
 Ctrl-C cancels and gives what there is; twice in a row leaves the run as it is,
 to be resumed. Ctrl-\ hands it to a background process.
@@ -60,6 +61,7 @@ may still be printed), 4 cancelled or left, 5 refused.`,
 			if err != nil {
 				return err
 			}
+			o.piped = e.piped(a)
 			return e.with(func(c control.Control) error { return runTask(cmd, e, c, task, o) })
 		},
 	}
@@ -79,9 +81,15 @@ may still be printed), 4 cancelled or left, 5 refused.`,
 	return c
 }
 
+// piped reports whether the task comes from standard input.
+func (e *env) piped(a []string) bool {
+	task := strings.Join(a, " ")
+	return task == "-" || task == "" && !e.InTerminal
+}
+
 func taskOf(e *env, a []string) (string, error) {
 	task := strings.Join(a, " ")
-	if task == "-" || task == "" && !e.InTerminal {
+	if e.piped(a) {
 		p, err := io.ReadAll(io.LimitReader(e.In, maxTask+1))
 		if err != nil {
 			return "", fmt.Errorf("read the task: %w", err)
@@ -110,7 +118,7 @@ func contextPath(s string) event.ContextPath {
 
 func runTask(cmd *cobra.Command, e *env, c control.Control, task string, o runOptions) error {
 	ctx := cmd.Context()
-	req := control.Request{Task: task, Config: o.config, Single: o.single, Quick: o.quick, Timeout: o.timeout}
+	req := control.Request{Task: task, Piped: o.piped, Config: o.config, Single: o.single, Quick: o.quick, Timeout: o.timeout}
 	for _, id := range o.agents {
 		req.Agents = append(req.Agents, event.AgentID(strings.TrimSpace(id)))
 	}

@@ -66,7 +66,10 @@ type Control interface {
 
 // A Request is a run somebody wants.
 type Request struct {
-	Task    string
+	Task string
+	// Piped: nobody typed the task. It may hold anything, so an @path in it is
+	// text and gives agents nothing.
+	Piped   bool
 	Config  string          // a file; empty is the project's own, or the demo
 	Agents  []event.AgentID // empty is all configured
 	Single  bool
