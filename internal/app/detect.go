@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -95,21 +96,32 @@ func addressOf(provider string) string {
 	return ""
 }
 
+// tells reports whether an address holds what nobody else should know: a
+// password, or a key among its parameters.
+func tells(address string) bool {
+	u, err := url.Parse(address)
+	return err != nil || u.User != nil || u.RawQuery != ""
+}
+
 // foundTeam is a team of the models that can be reached: one agent for each of
 // several providers, or a few of the only one.
 func (a *App) foundTeam(ctx context.Context) (team, bool) {
+	var t team
 	var able []control.Provider
 	for _, p := range a.Providers(ctx) {
-		if p.Model != "" {
+		switch {
+		case p.Model == "":
+		case tells(addressOf(p.Type)):
+			t.warnings = append(t.warnings, fmt.Sprintf("%s is left out: %s holds more than an address, and that would be written to the log; give the address alone, and the key in %s", p.Type, addresses[p.Type], p.Key))
+		default:
 			able = append(able, p)
 		}
 	}
 	if len(able) == 0 {
-		return team{}, false
+		return t, false
 	}
 	able = able[:min(len(able), mostFound)]
 	g := gearOf(a.defaultGear(ctx))
-	var t team
 	var from []string
 	for _, p := range able {
 		m := backend.Model{Provider: p.Type, Name: p.Model, BaseURL: addressOf(p.Type), Key: backend.Key{Env: p.Keys, Optional: p.Local}}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -187,5 +188,24 @@ func TestPipedTaskGivesNothing(t *testing.T) {
 	}
 	if s := run.Started.Spec; len(s.ContextPaths) > 0 || s.Task.Text != q.Task {
 		t.Errorf("the run is given %+v for %q", s.ContextPaths, s.Task.Text)
+	}
+}
+
+// An address that holds a password is not taken from the environment: it would
+// be written to the log and shown.
+func TestAddressWithPassword(t *testing.T) {
+	a := bare(t, "")
+	t.Setenv("ANTHROPIC_API_KEY", "sk-canary")
+	for _, address := range []string{"https://me:hunter2@gate.example", "https://gate.example/v1?key=hunter2"} {
+		t.Setenv("ANTHROPIC_BASE_URL", address)
+		q := a.request()
+		q.Config = ""
+		run, err := a.Prepare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := fmt.Sprintf("%s %+v", options(run.Started), run); strings.Contains(all, "hunter2") || !strings.Contains(all, "ANTHROPIC_BASE_URL holds more than an address") {
+			t.Errorf("the run is %s", all)
+		}
 	}
 }

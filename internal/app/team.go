@@ -88,10 +88,13 @@ func (a *App) team(ctx context.Context, file string) (team, error) {
 
 // unconfigured is the team where nobody named one.
 func (a *App) unconfigured(ctx context.Context) team {
-	if t, ok := a.foundTeam(ctx); ok {
-		return t
+	found, ok := a.foundTeam(ctx)
+	if ok {
+		return found
 	}
-	return demoTeam()
+	t := demoTeam()
+	t.warnings = found.warnings
+	return t
 }
 
 // seatOf is a configured agent as a run records it.
