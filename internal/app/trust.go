@@ -30,7 +30,7 @@ func (a *App) trusted(file string, f *config.File) error {
 	if err != nil {
 		return err
 	}
-	if h, err := fileHash(file); err == nil && known[file] == h {
+	if known[file] == f.Sum { // of what was read, whatever is there by now
 		return nil
 	}
 	return control.Usagef("%s is not known to be yours, and it would\n  - %s\nLook at it, and if it is all right say: conclave trust", file, strings.Join(risks, "\n  - "))
@@ -69,11 +69,19 @@ func (a *App) risks(f *config.File) []string {
 			if len(s.Env)+len(s.Set) > 0 {
 				add("hand variables of your environment to the commands of %s", c.ID)
 			}
+			if s.Network != "" && s.Network != "none" {
+				add("let the commands of %s use the network, and what listens on this machine", c.ID)
+			}
 			for _, m := range s.Mounts {
 				if outside(m.Path) {
 					add("let %s read %s", c.ID, m.Path)
 				}
 			}
+		}
+	}
+	if d := f.Settings.SkillsDir; d != "" {
+		if abs, err := filepath.Abs(d); err != nil || outside(abs) {
+			add("let agents read %s, for skills", d)
 		}
 	}
 	for _, p := range paths {
@@ -87,22 +95,19 @@ func (a *App) risks(f *config.File) []string {
 // Trust implements [control.Control].
 func (a *App) Trust() (string, []string, error) {
 	file := a.state("config.yaml")
-	f, err := config.Load(file)
+	base, _ := config.UserFile() // it may be that which names the agents
+	f, err := config.LoadOver(base, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, control.Usagef("there is no %s", file)
 	}
 	if err != nil {
 		return "", nil, &control.Usage{Err: err}
 	}
-	h, err := fileHash(file)
-	if err != nil {
-		return "", nil, err
-	}
 	known, err := knownFiles()
 	if err != nil {
 		return "", nil, err
 	}
-	known[file] = h
+	known[file] = f.Sum
 	p, err := json.MarshalIndent(known, "", "  ")
 	if err != nil {
 		return "", nil, err
@@ -153,9 +158,4 @@ func userState() string {
 		dir = filepath.Join(home, ".local", "state")
 	}
 	return filepath.Join(dir, "conclave")
-}
-
-func fileHash(name string) (event.Hash, error) {
-	p, err := os.ReadFile(name)
-	return event.HashOf(p), err
 }

@@ -51,6 +51,11 @@ agents:
 		t.Fatal(err)
 	}
 	refused(t, a, q, "start the program \"rm")
+	open := "agents: [{id: ada, backend: {type: claude, model: claude-sonnet-4-5, shell: {network: bridge}}}]\n"
+	if err := os.WriteFile(own, []byte(open), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, a, q, "let the commands of ada use the network")
 }
 
 // One that only names models and rules needs none.
@@ -65,6 +70,37 @@ func TestHarmlessConfigurationNeedsNoTrust(t *testing.T) {
 	}
 	q := a.request()
 	q.Config = ""
+	if _, err := a.Prepare(t.Context(), q); err != nil {
+		t.Error(err)
+	}
+}
+
+// A project's configuration may leave the agents to the user's own, and is known
+// all the same. What it lets agents reach is said of each thing.
+func TestTrustOverTheUsersOwn(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a := bare(t, "")
+	user := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "conclave", "config.yaml")
+	own := filepath.Join(a.project, ".conclave", "config.yaml")
+	elsewhere := t.TempDir()
+	for file, text := range map[string]string{
+		user: "agents: [{id: ada, backend: {type: demo, persona: sceptic}}, {id: bob, backend: {type: demo, persona: theorist}}]\n",
+		own:  "orchestrator: {context_paths: [{path: " + elsewhere + ", permission: read}], coordination: {use_skills: true, skills_directory: " + elsewhere + "}}\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := a.request()
+	q.Config = ""
+	refused(t, a, q, "let agents use "+elsewhere)
+	refused(t, a, q, "let agents read "+elsewhere+", for skills")
+	if _, _, err := a.Trust(); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := a.Prepare(t.Context(), q); err != nil {
 		t.Error(err)
 	}

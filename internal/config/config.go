@@ -55,7 +55,8 @@ import (
 
 // A File is a configuration without errors.
 type File struct {
-	Path     string // as it was given to Load or Parse
+	Path     string     // as it was given to Load or Parse
+	Sum      event.Hash // of what was read there
 	Agents   []Agent
 	Settings Settings
 	Prompt   string // the task where none is given
@@ -197,7 +198,7 @@ func parse(layers []layer, exists func(named) error) (*File, error) {
 		whole = whole && ok
 		r = over.onto(r)
 	}
-	f.Path = r.file
+	f.Path, f.Sum = r.file, event.HashOf(layers[len(layers)-1].src)
 	for _, d := range f.team {
 		f.Agents = append(f.Agents, d.Agent)
 	}
