@@ -131,10 +131,10 @@ func instructions(r *confine.Root, paths []prompt.Path) []prompt.Text {
 				continue
 			}
 			seen[text] = true
+			out = append(out, prompt.Text{Name: file, Text: text})
 			if room -= n; room <= 0 {
 				return out
 			}
-			out = append(out, prompt.Text{Name: file, Text: text})
 		}
 	}
 	return out

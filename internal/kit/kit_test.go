@@ -3,6 +3,7 @@ package kit_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -409,5 +410,26 @@ func TestExpand(t *testing.T) {
 	}
 	if _, err := kit.Expand("x${NONE}", env); err == nil || !strings.Contains(err.Error(), "NONE") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Instructions that are too long are cut, and say so; none that there was room
+// for is dropped.
+func TestLongInstructions(t *testing.T) {
+	var paths []event.ContextPath
+	for i := range 4 {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "AGENTS.md"), strings.Repeat(fmt.Sprintf("Rule of project %d.\n", i), 3000))
+		paths = append(paths, event.ContextPath{Path: dir})
+	}
+	b := newBench(t, paths...)
+	got := open(t, b.kit(t, "agent1", gear.Gear{Files: true}), work).Scene().Instructions
+	if len(got) != 3 {
+		t.Fatalf("%d files are taken in", len(got))
+	}
+	for _, x := range got {
+		if !strings.HasSuffix(x.Text, "for the rest]") {
+			t.Errorf("%s ends with %q", x.Name, x.Text[len(x.Text)-40:])
+		}
 	}
 }
