@@ -124,6 +124,7 @@ func TestThinking(t *testing.T) {
 		{"claude-3-7-sonnet-latest", "minimal", nil, 0, enabled(1024), nil},
 		{"claude-opus-4-6", "high", nil, 0, adaptive, "high"},
 		{"claude-opus-4-6", "high", ptr(9000), 0, adaptive, "high"},
+		{"claude-opus-4-6", "xhigh", nil, 0, adaptive, "high"},
 		{"claude-sonnet-5", "xhigh", nil, 0, adaptive, "xhigh"},
 		{"claude-sonnet-5", "none", nil, 0, map[string]any{"type": "disabled"}, nil},
 		{"claude-sonnet-5", "", ptr(0), 0, map[string]any{"type": "disabled"}, nil},

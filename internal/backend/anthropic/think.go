@@ -32,6 +32,9 @@ func (m *model) think(p *sdk.MessageNewParams) {
 	case adaptive(m.Name):
 		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
 		p.OutputConfig.Effort = efforts[m.Effort]
+		if m.Effort == "xhigh" && first(m.Name) {
+			p.OutputConfig.Effort = sdk.OutputConfigEffortHigh
+		}
 	case !off:
 		budget := budgets[m.Effort]
 		if m.Think != nil {
@@ -42,6 +45,12 @@ func (m *model) think(p *sdk.MessageNewParams) {
 			p.Thinking.OfEnabled = &sdk.ThinkingConfigEnabledParam{BudgetTokens: budget}
 		}
 	}
+}
+
+// first reports whether a model is of the first that took an effort, which did not
+// know the highest yet.
+func first(name string) bool {
+	return strings.Contains(name, "-4-6") || strings.Contains(name, "-4.6")
 }
 
 // always reports whether a model cannot be kept from thinking.
