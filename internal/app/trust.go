@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"conclave/internal/config"
@@ -49,18 +52,18 @@ func (a *App) risks(f *config.File) []string {
 	for _, c := range f.Agents {
 		paths = append(paths, c.ContextPaths...)
 		if c.API.BaseURL != "" {
-			add("send what %s is asked, and its key, to %s", c.ID, c.API.BaseURL)
+			add("send what %s is asked, and its key, to %q", c.ID, c.API.BaseURL)
 		}
 		g := c.Gear
 		for _, s := range g.Servers {
 			if s.URL != "" {
-				add("have %s use the MCP server %s at %s", c.ID, s.Name, s.URL)
+				add("have %s use the MCP server %q at %q%s", c.ID, s.Name, s.URL, with(" and send it", ": ", s.Headers))
 			} else {
-				add("start the program %q for %s (MCP server %s)", strings.Join(s.Command, " "), c.ID, s.Name)
+				add("start the program %s for %s (MCP server %q)%s%s", quoted(s.Command), c.ID, s.Name, in(s.Dir), with(" with", "=", s.Env))
 			}
 		}
 		if g.Search != nil {
-			add("send searches of %s to %s", c.ID, g.Search.URL)
+			add("send searches of %s to %q", c.ID, g.Search.URL)
 		}
 		if s := g.Shell; s != nil {
 			if s.Sandbox == "host" {
@@ -74,7 +77,7 @@ func (a *App) risks(f *config.File) []string {
 			}
 			for _, m := range s.Mounts {
 				if outside(m.Path) {
-					add("let %s read %s", c.ID, m.Path)
+					add("let %s read %q", c.ID, m.Path)
 				}
 			}
 		}
@@ -86,10 +89,39 @@ func (a *App) risks(f *config.File) []string {
 	}
 	for _, p := range paths {
 		if outside(p.Path) {
-			add("let agents use %s", p.Path)
+			add("let agents use %q", p.Path)
 		}
 	}
 	return out
+}
+
+// What starts a program is shown with nothing left out: a variable may change
+// what it does as much as an argument.
+
+func quoted(argv []string) string {
+	var out []string
+	for _, s := range argv {
+		out = append(out, strconv.Quote(s))
+	}
+	return strings.Join(out, " ")
+}
+
+func in(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return " in " + strconv.Quote(dir)
+}
+
+func with(intro, sign string, values map[string]string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		out = append(out, strconv.Quote(name+sign+values[name]))
+	}
+	return intro + " " + strings.Join(out, ", ")
 }
 
 // Trust implements [control.Control].
