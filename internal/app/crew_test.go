@@ -1,9 +1,12 @@
 package app
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"conclave/internal/backend"
@@ -43,5 +46,18 @@ func TestSecretsOfSeats(t *testing.T) {
 	}
 	if slices.Contains(got, "value-of-folder") {
 		t.Error("a folder is a secret")
+	}
+}
+
+// The doctor shows no key, not even one that is written out in a file and echoed.
+func TestDoctorShowsNoKey(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, `{"error":{"message":"bad key `+r.Header.Get("X-Api-Key")+`"}}`, http.StatusUnauthorized)
+	}))
+	t.Cleanup(srv.Close)
+	a := account{Model: backend.Model{Provider: "claude", BaseURL: srv.URL, Key: backend.Key{File: "team.yaml", Agent: "a"}}, key: "value-in-the-file"}
+	a.err = a.ask(t.Context(), srv.Client())
+	if s := a.trouble(); !strings.Contains(s, "bad key [key]") || strings.Contains(s, a.key) {
+		t.Error(s)
 	}
 }

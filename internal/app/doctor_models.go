@@ -62,11 +62,11 @@ func (x *checkup) providers(ctx context.Context) {
 		case errors.Is(a.err, context.DeadlineExceeded):
 			say(area, "check the network and the proxy", "%s did not answer within %v", a.name(), askFor)
 		case kind == backend.Auth:
-			x.problem(area, "put a valid key there", "%s", words(a.err))
+			x.problem(area, "put a valid key there", "%s", a.trouble())
 		case kind == backend.Unreachable:
-			say(area, "check the network, the proxy and base_url", "%s", words(a.err))
+			say(area, "check the network, the proxy and base_url", "%s", a.trouble())
 		default:
-			say(area, "try again later; if it stays, check base_url", "%s", words(a.err))
+			say(area, "try again later; if it stays, check base_url", "%s", a.trouble())
 		}
 	}
 }
@@ -82,6 +82,15 @@ func words(err error) string {
 		return fmt.Sprintf("%s: %v", e.Message, u.Err)
 	}
 	return e.Message
+}
+
+// trouble is what happened, without the key, should the provider echo it.
+func (a account) trouble() string {
+	s := words(a.err)
+	if a.key == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, a.key, "[key]")
 }
 
 func (a account) name() string {
