@@ -84,7 +84,7 @@ func (a *App) risks(f *config.File) []string {
 	}
 	if d := f.Settings.SkillsDir; d != "" {
 		if abs, err := filepath.Abs(d); err != nil || outside(abs) {
-			add("let agents read %s, for skills", d)
+			add("let agents read %q, for skills", d)
 		}
 	}
 	for _, p := range paths {

@@ -97,8 +97,8 @@ func TestTrustOverTheUsersOwn(t *testing.T) {
 	}
 	q := a.request()
 	q.Config = ""
-	refused(t, a, q, "let agents use "+elsewhere)
-	refused(t, a, q, "let agents read "+elsewhere+", for skills")
+	refused(t, a, q, `let agents use "`+elsewhere+`"`)
+	refused(t, a, q, `let agents read "`+elsewhere+`", for skills`)
 	if _, _, err := a.Trust(); err != nil {
 		t.Fatal(err)
 	}
