@@ -33,6 +33,7 @@ type kit struct {
 	written  event.Written
 	openErr  error
 	scene    prompt.Scene
+	judging  func() // called before a call is judged
 
 	mu         sync.Mutex
 	needs      []agent.Need
@@ -66,6 +67,9 @@ func (h hand) Show(_ context.Context, peers []agent.Peer) ([]prompt.Folder, erro
 	return out, nil
 }
 func (h hand) Judge(x tool.Tool, c event.ToolCall) (policy.Action, policy.Verdict) {
+	if h.judging != nil {
+		h.judging()
+	}
 	return policy.Action{Tool: x.Name(), Kind: policy.Command, Target: string(c.Input)}, h.verdict
 }
 func (h hand) Remember(a policy.Action) error {

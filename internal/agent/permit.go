@@ -38,7 +38,7 @@ func (t *turn) permit(ctx context.Context, x tool.Tool, c event.ToolCall) (*tool
 			}
 		case event.Refused:
 			if b.Ref == f.ID && b.Over {
-				return nil, errTurnOver
+				return nil, cmp.Or(context.Cause(ctx), errTurnOver) // a turn that is stopped says so
 			}
 			if b.Ref == f.ID {
 				return denied(b.Why), nil

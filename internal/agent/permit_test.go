@@ -1,0 +1,56 @@
+package agent_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"conclave/internal/agent/agenttest"
+	"conclave/internal/engine"
+	"conclave/internal/event"
+	"conclave/internal/eventlog/mem"
+	"conclave/internal/flow"
+	"conclave/internal/policy"
+	"conclave/internal/tool"
+)
+
+// thorough is a crew whose facts all arrive, also those of work that is told to
+// stop meanwhile.
+type thorough struct{ engine.Doer }
+
+func (d thorough) Do(ctx context.Context, c flow.Command, p engine.Port) []event.Fact {
+	return d.Doer.Do(ctx, c, arriving{p})
+}
+
+type arriving struct{ engine.Port }
+
+func (p arriving) Submit(ctx context.Context, facts ...event.Fact) ([]event.Event, error) {
+	return p.Port.Submit(context.WithoutCancel(ctx), facts...)
+}
+
+// A wish that comes when the run is being stopped is refused, and its turn says
+// that it has ended: nobody waits until it is cut.
+func TestWishWhileStopping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := mem.New()
+		k := &kit{tools: []tool.Tool{&gadget{name: "shell", tier: tool.World}}, verdict: policy.Verdict{Decision: policy.Ask, Rule: "command"}}
+		k.judging = func() {
+			if err := log.Send(context.Background(), agenttest.Flow, event.Fact{ID: "cancel", Body: event.CancelRequested{By: "the test"}}); err != nil {
+				t.Error(err)
+			}
+			<-time.After(time.Second)
+		}
+		rules := single()
+		rules.Permission = event.Override{On: true}
+		stage := agenttest.New(rules, "Do it.", equipped("a", plays(calls("shell", `{}`)), k))
+		stage.Doer = func(d engine.Doer) engine.Doer { return thorough{d} }
+		events := stage.Play(t, log)
+		if cut := agenttest.Bodies[event.Interrupted](events, "a"); len(cut) > 0 {
+			t.Errorf("the turn was cut: %+v", cut)
+		}
+		if f := agenttest.Bodies[event.Failed](events, "a"); len(f) != 1 || f[0].Code != "stopped" {
+			t.Errorf("the turn ended with %+v", f)
+		}
+	})
+}
