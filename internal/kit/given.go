@@ -88,13 +88,18 @@ func (g *Given) All() []event.Hash {
 	return out
 }
 
-// Add keeps one more.
+// Add keeps one more, beside what other runs have added meanwhile.
 func (g *Given) Add(a policy.Action) error {
 	if g == nil {
 		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	now, err := OpenGiven(g.File)
+	if err != nil {
+		return err
+	}
+	g.all = now.all
 	h := a.Hash()
 	if slices.ContainsFunc(g.all, func(x given) bool { return x.Hash == h }) {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"conclave/internal/event"
 	"conclave/internal/gear"
+	"conclave/internal/kit"
 	"conclave/internal/policy"
 	"conclave/internal/tool"
 	"conclave/internal/workspace"
@@ -62,5 +63,27 @@ func TestGivenInTheWorkspace(t *testing.T) {
 		if _, v := second.Judge(c.what, event.ToolCall{Name: "shell"}); v.Decision != c.want {
 			t.Errorf("%s in %s: %+v", c.what.does.Target, c.what.does.Dir, v)
 		}
+	}
+}
+
+// Two runs at once keep what either was permitted.
+func TestGivenByTwoRuns(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "permissions.json")
+	one, err := kit.OpenGiven(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := kit.OpenGiven(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for g, command := range map[*kit.Given]string{one: "make", two: "make test"} {
+		if err := g.Add(policy.Action{Tool: "shell", Kind: policy.Command, Target: command}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last, err := kit.OpenGiven(file)
+	if err != nil || len(last.All()) != 2 {
+		t.Errorf("%d are kept: %v", len(last.All()), err)
 	}
 }
