@@ -143,3 +143,23 @@ func TestOwnHistoryIsNotCompacted(t *testing.T) {
 		})
 	}
 }
+
+// Everything the agent was told stays word for word.
+func TestCompactionKeepsWhatWeSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sp := reader(6, 1000, says("In short."))
+		inner := sp.speak
+		sp.speak = func(n int, in backend.Input) reply {
+			if n == 1 {
+				return says("I think …") // no outcome, and told so
+			}
+			return inner(n, in)
+		}
+		events := agenttest.New(event.Defaults(event.Mode{Single: true, Quick: true}), "Find it.", actor("a", sp, long())).Play(t, mem.New())
+		if len(agenttest.Bodies[event.Compacted](events, "a")) == 0 {
+			t.Fatal("nothing was compacted")
+		}
+		in := sp.inputs()
+		mustContain(t, in[len(in)-1].Messages[0].Text, "In short.", "The turn needs an outcome.")
+	})
+}

@@ -46,6 +46,8 @@ type Hand interface {
 	Tools() []tool.Tool
 	// Scene describes the agent's surroundings.
 	Scene() prompt.Scene
+	// Notices are what the user should know of the equipment, each said once.
+	Notices() []string
 	// Show brings the workspaces behind new answers into reach, and returns
 	// where they are.
 	Show(ctx context.Context, peers []Peer) ([]prompt.Folder, error)
@@ -73,6 +75,7 @@ type empty struct{}
 
 func (empty) Tools() []tool.Tool  { return nil }
 func (empty) Scene() prompt.Scene { return prompt.Scene{} }
+func (empty) Notices() []string   { return nil }
 func (empty) Show(context.Context, []Peer) ([]prompt.Folder, error) {
 	return nil, nil
 }
@@ -96,7 +99,14 @@ func (t *turn) equip(ctx context.Context, n Need) error {
 		return fmt.Errorf("make ready: %w", err)
 	}
 	t.hand = h
-	return nil
+	var facts []event.Fact
+	for _, n := range h.Notices() {
+		facts = append(facts, t.fact("noticed", event.Noticed{Turn: t.turn, Text: clip(n, event.InlineMax)}))
+	}
+	if len(facts) > 0 {
+		_, err = t.port.Submit(ctx, facts...)
+	}
+	return err
 }
 
 func peers(shown []coord.Shown) []Peer {

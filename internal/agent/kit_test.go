@@ -32,6 +32,7 @@ type kit struct {
 	snapshot func(n int) (string, error)
 	written  event.Written
 	openErr  error
+	notices  []string
 	scene    prompt.Scene
 	judging  func() // called before a call is judged
 
@@ -58,6 +59,7 @@ func (h hand) Scene() prompt.Scene {
 	s.Workspace = "/run/me"
 	return s
 }
+func (h hand) Notices() []string { return h.notices }
 func (h hand) Show(_ context.Context, peers []agent.Peer) ([]prompt.Folder, error) {
 	h.shown = append(h.shown, peers...)
 	var out []prompt.Folder
@@ -423,4 +425,32 @@ func TestLooksApart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is wrong with an agent's equipment is in the log for its user to see.
+func TestNotices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kit{notices: []string{"the MCP server x does not start"}}
+		events := agenttest.New(event.Defaults(event.Mode{Single: true, Quick: true}), "Do it.", equipped("a", plays(answers("Done.")), k)).Play(t, mem.New())
+		if n := agenttest.Bodies[event.Noticed](events, "a"); len(n) != 1 || n[0].Text != "the MCP server x does not start" {
+			t.Errorf("noticed %+v", n)
+		}
+	})
+}
+
+// A round that is taken again is told what the calls before the cut have done to
+// the world; what they did to the workspace was put back.
+func TestDoneCallsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outside := &gadget{name: "outside", tier: tool.World}
+		inside := &gadget{name: "inside", tier: tool.Write}
+		sp := plays(calls("outside", `{"do":"it"}`, "inside", `{}`), fails(backend.Overloaded), answers("Done."))
+		agenttest.New(event.Defaults(event.Mode{Single: true, Quick: true}), "Do it.", actor("a", sp, outside, inside)).Play(t, mem.New())
+		in := sp.inputs()
+		last := in[len(in)-1].Messages[0].Text
+		mustContain(t, last, `outside {"do":"it"}`, "do not do it again")
+		if strings.Contains(last, "inside {}") {
+			t.Error("a call whose effect was taken back is listed")
+		}
+	})
 }

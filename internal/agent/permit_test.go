@@ -54,3 +54,32 @@ func TestWishWhileStopping(t *testing.T) {
 		}
 	})
 }
+
+// What an agent is told of while it waits for a person reaches it afterwards.
+func TestNewsWhileAsking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kit{tools: []tool.Tool{&gadget{name: "shell", tier: tool.World}}, verdict: policy.Verdict{Decision: policy.Ask, Rule: "command"}}
+		rules := multi()
+		rules.Permission = event.Override{On: true}
+		sp := plays(answers("A's."), calls("shell", `{}`))
+		late := plays(answers("What b found.").in(time.Minute))
+		log := mem.New()
+		stage := agenttest.New(rules, "Do it.", equipped("a", sp, k), actor("b", late))
+		done := make(chan error, 1)
+		go func() { done <- stage.Start(context.Background(), t, log) }()
+		<-time.After(2 * time.Minute)
+		asked := agenttest.Bodies[event.Asked](agenttest.Events(t, log), "a")
+		if len(asked) != 1 {
+			t.Fatalf("asked %+v", asked)
+		}
+		reply := event.Replied{Gate: asked[0].Gate, Choice: event.PermitOnce, Revision: 1}
+		if err := log.Send(context.Background(), agenttest.Flow, event.Fact{ID: "reply", Body: reply}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		agenttest.Proved(t, log)
+		mustContain(t, words(sp.inputs()[2]), "New answers have come in", "What b found.")
+	})
+}

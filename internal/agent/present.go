@@ -10,6 +10,7 @@ import (
 	"conclave/internal/coord"
 	"conclave/internal/event"
 	"conclave/internal/prompt"
+	"conclave/internal/tool"
 )
 
 // present takes the turn that writes the final answer: the text of the first
@@ -28,7 +29,9 @@ func (t *turn) present(ctx context.Context, p coord.Present) error {
 	for _, v := range p.Votes {
 		in.Votes = append(in.Votes, prompt.Vote{Voter: string(v.Voter), For: string(v.For), Reason: v.Reason})
 	}
-	if err := t.open(ctx, in, t.bound(p.Planning, false)); err != nil {
+	tools := t.bound(p.Planning, false)
+	in.Done = done(p.Done, tools, tool.Write) // its files are as it left them
+	if err := t.open(ctx, in, tools); err != nil {
 		return err
 	}
 	for {

@@ -162,7 +162,7 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	c := event.Called{
 		Turn: t.turn, Call: t.calls, Model: t.agent.Backend.Traits().Model, Text: text, Thinking: thinking,
 		Usage: reply.Usage, Request: t.granted, Native: native, Did: steps(reply.Did),
-		Window: t.agent.Backend.Traits().Window,
+		Window: t.agent.Backend.Traits().Window, Unpriced: t.unpriced(reply.Usage),
 	}
 	t.filled = reply.Usage.Input + reply.Usage.Output
 	if !t.agent.Backend.Traits().OwnsLoop {
@@ -196,6 +196,11 @@ func intents(calls []event.ToolCall) []event.ToolCall {
 		}
 	}
 	return out
+}
+
+// unpriced reports whether tokens were used of which nobody knows the price.
+func (t *turn) unpriced(u event.Usage) bool {
+	return u.Tokens() > 0 && u.Cost == 0 && !t.agent.Backend.Traits().Price
 }
 
 // steps are what the provider did, bounded as they are recorded.

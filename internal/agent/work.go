@@ -25,7 +25,9 @@ func (t *turn) work(ctx context.Context, w coord.Work) error {
 	}
 	in.MayAnswer, in.MayVote, in.Closing = w.MayAnswer, w.MayVote, w.Closing
 	in.Planning, in.Write, in.Unknown = w.Planning, w.Write, unknown(w.Unknown)
-	if err := t.open(ctx, in, t.bound(w.Planning, w.Closing)); err != nil {
+	tools := t.bound(w.Planning, w.Closing)
+	in.Done = done(w.Done, tools, tool.World)
+	if err := t.open(ctx, in, tools); err != nil {
 		return err
 	}
 	if w.Hurry && !w.Closing {
@@ -269,6 +271,18 @@ func split(calls []event.ToolCall) (tools, outcomes []event.ToolCall) {
 		}
 	}
 	return tools, outcomes
+}
+
+// done are the calls of a take that was cut that had effects which last: those
+// of tools of the tier and above. The workspace was put back.
+func done(calls []event.ToolCall, tools []tool.Tool, from tool.Tier) []string {
+	var out []string
+	for _, c := range calls {
+		if slices.ContainsFunc(tools, func(x tool.Tool) bool { return x.Name() == c.Name && x.Tier() >= from }) {
+			out = append(out, fmt.Sprintf("%s %s", c.Name, c.Input))
+		}
+	}
+	return out
 }
 
 func unknown(calls []event.ToolCall) []string {

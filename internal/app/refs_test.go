@@ -95,6 +95,11 @@ func TestMaterial(t *testing.T) {
 	if len(images) != 1 || images[0].Type != "image/png" || images[0].Name != "shot.png" {
 		t.Errorf("images: %+v", images)
 	}
+	q.Task, q.Context = "Mend @docs/y:w", nil // more than docs gives
+	_, paths, _, err = a.material(t.Context(), []event.ContextPath{{Path: in("docs")}}, q)
+	if diff := cmp.Diff([]event.ContextPath{{Path: in("docs")}, {Path: in("docs/y"), Write: true}}, paths); err != nil || diff != "" {
+		t.Errorf("%v, %s", err, diff)
+	}
 	for words, change := range map[string]func(){
 		"does not exist":             func() { q.Context = []event.ContextPath{{Path: "nowhere"}} },
 		"the program's own":          func() { q.Context = []event.ContextPath{{Path: ".conclave"}} },

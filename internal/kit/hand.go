@@ -29,6 +29,7 @@ type hand struct {
 	box        *box
 	tools      []tool.Tool
 	scene      prompt.Scene
+	notices    []string
 	background []func() // ends what goes on in the background
 }
 
@@ -101,6 +102,21 @@ func (h *hand) look(ctx context.Context, peers []agent.Peer) error {
 
 // Tools implements [agent.Hand].
 func (h *hand) Tools() []tool.Tool { return h.tools }
+
+// Notices implements [agent.Hand].
+func (h *hand) Notices() []string {
+	var out []string
+	for _, n := range h.notices {
+		if !slices.Contains(h.kit.said, n) {
+			h.kit.said = append(h.kit.said, n)
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Notice tells the user of something, once in a run.
+func (b *Bench) Notice(text string) { b.hand.notices = append(b.hand.notices, text) }
 
 // Scene implements [agent.Hand].
 func (h *hand) Scene() prompt.Scene { return h.scene }

@@ -107,6 +107,7 @@ type Kit struct {
 	mu   sync.Mutex
 	tree *workspace.Tree
 	kept map[string]any
+	said []string // notices
 }
 
 // Kit is the equipment of a seat; nil for an agent that has none.

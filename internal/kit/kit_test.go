@@ -325,6 +325,11 @@ func TestWorkspaceIsPutBack(t *testing.T) {
 	if got := read(t, b.last.Root, "a"); got != "half done" {
 		t.Errorf("the presenter begins with %q", got)
 	}
+	n.Role, n.Write = event.RoleWork, true // alone and quick: it writes all along
+	open(t, k, n)
+	if got := read(t, b.last.Root, "a"); got != "half done" {
+		t.Errorf("who writes the user's files begins again with %q", got)
+	}
 }
 
 // A project's own instructions are found in its context paths, once.
