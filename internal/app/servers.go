@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"conclave/internal/kit"
 	"conclave/internal/tool"
@@ -20,5 +21,14 @@ func serverTools(ctx context.Context, b *kit.Bench) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return set.(*mcp.Set).Tools(ctx), nil
+	tools := set.(*mcp.Set).Tools(ctx)
+	for _, s := range set.(*mcp.Set).Status() {
+		if s.Err != nil {
+			b.Notice(fmt.Sprintf("the MCP server %s is not to be had: %v", s.Server, s.Err))
+		}
+		for _, n := range s.Notes {
+			b.Notice(fmt.Sprintf("MCP server %s: %s", s.Server, n))
+		}
+	}
+	return tools, nil
 }

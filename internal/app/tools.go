@@ -66,7 +66,10 @@ func memoryTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
 		return nil, err
 	}
 	in := memory.In(kept.(*os.Root))
-	short, long, _ := memory.Load(in)
+	short, long, problems := memory.Load(in)
+	for _, p := range problems {
+		b.Notice(p.Error())
+	}
 	b.Describe(func(s *prompt.Scene) {
 		for _, n := range short {
 			s.Memory = append(s.Memory, prompt.Text{Name: n.Name, Text: n.Content})
@@ -82,7 +85,10 @@ func skillTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
 	if len(b.Gear.Skills) == 0 {
 		return nil, nil
 	}
-	skills, _ := skill.List(b.Gear.Skills)
+	skills, problems := skill.List(b.Gear.Skills)
+	for _, p := range problems {
+		b.Notice(p.Error())
+	}
 	if len(skills) == 0 {
 		return nil, nil
 	}

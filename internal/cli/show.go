@@ -76,8 +76,8 @@ func (e *env) printRun(card view.Card, r view.RunResult, task string, driver con
 		took = card.Elapsed(time.Now())
 	}
 	cost := ""
-	if r.Usage.Total.CostUSD > 0 {
-		cost = fmt.Sprintf(" · $%.4f", r.Usage.Total.CostUSD)
+	if r.Usage.Total.CostUSD > 0 || r.Usage.Total.Unpriced > 0 {
+		cost = " · " + r.Usage.Total.Cost()
 	}
 	fmt.Fprintf(o, "%s · started %s · %s%s\n\n", card.Mode, card.Started.Local().Format("Jan _2 15:04:05"), took.Round(100*time.Millisecond), cost)
 	rows := [][]string{{"AGENT", "ID", "STATE", "ANSWERS", "CALLS", "TOKENS", "VOTE"}}

@@ -17,7 +17,7 @@ func (w *watch) summary(r view.RunResult) {
 	if w.offline {
 		parts[1] = plural(r.Usage.Total.Calls, "scripted reply", "scripted replies")
 	} else if r.Usage.Total.Input+r.Usage.Total.Output > 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens", r.Usage.Total.Input+r.Usage.Total.Output), fmt.Sprintf("$%.4f", r.Usage.Total.CostUSD))
+		parts = append(parts, fmt.Sprintf("%d tokens", r.Usage.Total.Input+r.Usage.Total.Output), r.Usage.Total.Cost())
 	}
 	parts = append(parts, time.Duration(r.Duration-r.Down).Round(100*time.Millisecond).String(), string(r.RunID))
 	fmt.Fprintln(w.Err, p.dim(strings.Join(parts, " · ")))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"conclave/internal/event"
 )
@@ -182,6 +183,12 @@ func (a actor) fails(w []string) error {
 	for _, x := range w[1:] {
 		if text, ok := strings.CutPrefix(x, `"`); ok {
 			f.Message = text
+		} else if after, ok := strings.CutPrefix(x, "after="); ok {
+			d, err := time.ParseDuration(after)
+			if err != nil {
+				return err
+			}
+			f.RetryAfter = event.Duration(d)
 		} else {
 			f.Final = x == "final"
 		}

@@ -1,8 +1,11 @@
 package coord
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"conclave/internal/event"
 	"conclave/internal/flow"
@@ -103,7 +106,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 func aboutAgent(b event.Body) bool {
 	switch b.(type) {
 	case event.Assigned, event.Presenting, event.Called, event.ToolCalled, event.ToolReturned, event.Told, event.Failed,
-		event.Interrupted, event.Compacted, event.Written, event.Wished, event.Proposed, event.Presented, event.Answered, event.Voted, event.Lost:
+		event.Interrupted, event.Compacted, event.Written, event.Wished, event.Noticed, event.Proposed, event.Presented, event.Answered, event.Voted, event.Lost:
 		return true
 	}
 	return false
@@ -161,9 +164,38 @@ func (m *member) called(b event.Called) {
 }
 
 func (m *member) returned(b event.ToolReturned) {
-	if m.current(b.Turn) {
-		m.Turn.Open = slices.DeleteFunc(m.Turn.Open, func(c event.ToolCall) bool { return c.ID == b.Call })
+	if !m.current(b.Turn) {
+		return
 	}
+	for _, c := range m.Turn.Open {
+		if c.ID == b.Call {
+			m.Turn.Done = recent(append(m.Turn.Done, brief(c)))
+		}
+	}
+	m.Turn.Open = slices.DeleteFunc(m.Turn.Open, func(c event.ToolCall) bool { return c.ID == b.Call })
+}
+
+// An agent that takes a round again is told what it did: the last calls, and
+// the beginning of what they were called with.
+const (
+	doneCalls = 50
+	doneInput = 400
+)
+
+func recent(calls []event.ToolCall) []event.ToolCall {
+	return slices.Clone(calls[max(0, len(calls)-doneCalls):])
+}
+
+// brief is a call with as much of its input as is worth keeping, which need not
+// be JSON any more.
+func brief(c event.ToolCall) event.ToolCall {
+	if len(c.Input) > doneInput {
+		cut, err := json.Marshal(strings.ToValidUTF8(string(c.Input[:doneInput]), "") + "…")
+		if err == nil {
+			c.Input = cut
+		}
+	}
+	return c
 }
 
 // outcome ends a round.
@@ -198,8 +230,11 @@ func (r *Run) fail(m *member, b event.Failed) {
 	}
 	m.Turn.Held = slices.DeleteFunc(m.Turn.Held, func(id string) bool { return id == b.Request })
 	m.Round.Unknown = append(m.Round.Unknown, m.Turn.Open...)
+	m.Round.Done = recent(append(m.Round.Done, m.Turn.Done...))
 	r.leave(m)
-	m.Round.Attempts++
+	if !r.asksToWait(b) {
+		m.Round.Attempts++
+	}
 	m.Round.Trouble = b.Message
 	m.Round.Rest = r.s.Clock.Active + max(duration(b.RetryAfter), 0)
 	if b.Final {
@@ -207,11 +242,19 @@ func (r *Run) fail(m *member, b event.Failed) {
 	}
 }
 
+// asksToWait reports whether a failure is a provider's wish to be left alone for
+// a while, which is no fault of the agent's. The run's own time bounds it; what
+// is too short to be a wish counts like any other failure.
+func (r *Run) asksToWait(b event.Failed) bool {
+	return r.rules().Version >= 2 && !b.Final && duration(b.RetryAfter) >= 10*time.Second
+}
+
 func (r *Run) interrupt(m *member, b event.Interrupted) []flow.Command {
 	if !m.current(b.Turn) {
 		return nil
 	}
 	key := b.Turn.Key(m.ID)
+	m.Round.Done = recent(append(m.Round.Done, m.Turn.Done...))
 	r.leave(m)
 	m.Round.Unknown = append(m.Round.Unknown, b.Unknown...)
 	return []flow.Command{flow.Stop{Work: key}}

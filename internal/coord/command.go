@@ -29,8 +29,10 @@ type Work struct {
 	Metered bool
 	// Calls is how many model calls are left in the round.
 	Calls int
-	// Unknown are tool calls of an earlier take whose outcome nobody knows.
+	// Unknown are tool calls of an earlier take whose outcome nobody knows, Done
+	// the last of those that had returned when it was cut.
 	Unknown []event.ToolCall
+	Done    []event.ToolCall
 	// Snapshot is the agent's workspace with its last answer; empty if it has
 	// none.
 	Snapshot string
@@ -47,6 +49,7 @@ type Present struct {
 	Metered  bool
 	Calls    int
 	Unknown  []event.ToolCall
+	Done     []event.ToolCall
 }
 
 // Shown is an answer as another agent sees it.
@@ -114,6 +117,7 @@ func (r *Run) work(m *member) Work {
 		Metered:  ru.Budget.Limited(),
 		Calls:    ru.MaxCalls - m.Round.Calls,
 		Unknown:  m.Round.Unknown,
+		Done:     m.Round.Done,
 		Snapshot: m.snapshot(),
 	}
 }
@@ -134,6 +138,7 @@ func (r *Run) presentation(m *member) Present {
 		Metered:  r.rules().Budget.Limited(),
 		Calls:    r.rules().MaxCalls - m.Round.Calls,
 		Unknown:  m.Round.Unknown,
+		Done:     m.Round.Done,
 	}
 	for _, v := range r.s.Members {
 		if v.Vote != nil {

@@ -113,6 +113,9 @@ type round struct {
 	Warned   bool             `json:"warned,omitempty"`
 	Rest     time.Duration    `json:"rest,omitempty"` // the next take begins no sooner
 	Unknown  []event.ToolCall `json:"unknown,omitempty"`
+	// Done are tool calls of takes that were cut, which had returned: what they
+	// did outside the workspace stays done.
+	Done []event.ToolCall `json:"done,omitempty"`
 	// Trouble is the last failure, for the message of a loss.
 	Trouble string `json:"trouble,omitempty"`
 	// Hopeless means that trying again cannot help.
@@ -128,6 +131,7 @@ type turn struct {
 	MayVote   bool             `json:"may_vote,omitempty"`
 	Closing   bool             `json:"closing,omitempty"`
 	Open      []event.ToolCall `json:"open,omitempty"` // without a result yet
+	Done      []event.ToolCall `json:"done,omitempty"` // with one, the last of them
 	Cut       bool             `json:"cut,omitempty"`  // the driver it had is gone
 	Held      []string         `json:"held,omitempty"` // reservations
 	// Waits is what it asked for and could not have while other calls held it.

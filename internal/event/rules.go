@@ -9,7 +9,8 @@ import (
 // change of what coord decides is a new version, and old logs keep theirs.
 //
 //	1  a request that does not fit below the ceiling ends the run
-//	2  it waits while other calls hold what would let it fit
+//	2  it waits while other calls hold what would let it fit; a provider that asks
+//	   for a rest of ten seconds or more takes no attempt
 const RulesVersion = 2
 
 // Rules are the coordination settings a run was started with, already resolved:

@@ -148,6 +148,8 @@ type Called struct {
 	Did []Step `json:"did,omitempty"`
 	// Window is how many tokens the model can hold; zero if nobody knows.
 	Window int `json:"window,omitempty"`
+	// Unpriced: nobody knows what the call cost; the cost in Usage is none.
+	Unpriced bool `json:"unpriced,omitempty"`
 }
 
 // A Step is something a provider did by itself while it made a reply: a search
@@ -219,6 +221,13 @@ const (
 	ChangeModified = "modified"
 	ChangeDeleted  = "deleted"
 )
+
+// Noticed records something about an agent's equipment that its user should
+// know, such as a server that does not start. The run goes on without it.
+type Noticed struct {
+	Turn
+	Text string `json:"text"`
+}
 
 // Wished asks a person whether an agent may carry out a tool call. Action is
 // exactly what would be done, for a person to read; Hash is of all of it.

@@ -51,6 +51,7 @@ var kinds = []struct {
 	{"compacted", reflect.TypeFor[Compacted]()},
 	{"written", reflect.TypeFor[Written]()},
 	{"wished", reflect.TypeFor[Wished]()},
+	{"noticed", reflect.TypeFor[Noticed]()},
 }
 
 func (RunStarted) body()      {}
@@ -85,6 +86,7 @@ func (ToolCalled) body()      {}
 func (Compacted) body()       {}
 func (Written) body()         {}
 func (Wished) body()          {}
+func (Noticed) body()         {}
 
 var byName, byType = index()
 

@@ -36,6 +36,8 @@ type In struct {
 	Scene Scene
 	// Unknown names tool calls of an interrupted take whose outcome is unknown.
 	Unknown []string
+	// Done names tool calls of an interrupted take that had an effect.
+	Done []string
 	// Extra is the agent's own configured prompt.
 	Extra string
 	// Fence tells real answers from text that imitates them.
@@ -117,6 +119,12 @@ func User(in In) string {
 	if len(in.Unknown) > 0 {
 		b.WriteString("\nAn earlier attempt at this turn was interrupted. Whether these tool calls took effect is not known; look before you repeat any of them:\n")
 		for _, u := range in.Unknown {
+			fmt.Fprintf(&b, "- %s\n", oneLine(u))
+		}
+	}
+	if len(in.Done) > 0 {
+		b.WriteString("\nAn earlier attempt at this turn was interrupted after these tool calls. What they did outside your workspace has happened; do not do it again:\n")
+		for _, u := range in.Done {
 			fmt.Fprintf(&b, "- %s\n", oneLine(u))
 		}
 	}

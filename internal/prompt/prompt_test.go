@@ -52,6 +52,7 @@ func roles() map[string]In {
 		"extra":  with(func(in *In) { in.MayAnswer, in.Extra = true, "You like brevity.\n" }),
 		"again": with(func(in *In) {
 			in.MayAnswer, in.Unknown = true, []string{`shell {"run":"make\n  install"}`, `write {"path":"a"}`}
+			in.Done = []string{`mcp__tracker__create_issue {"title":"x"}`}
 		}),
 		"planning":      with(func(in *In) { in.MayAnswer, in.Planning = true, true }),
 		"closing":       with(func(in *In) { in.MayAnswer, in.MayVote, in.Closing, in.Answers = true, true, true, three }),

@@ -38,6 +38,8 @@ type Spending struct {
 	Label event.Label   `json:"label,omitempty"`
 	Calls int           `json:"calls"` // of a model, those that failed after a start included
 	event.Usage
+	// Unpriced counts the calls of which nobody knows the cost.
+	Unpriced int `json:"unpriced,omitempty"`
 }
 
 // A Hold is an amount that was asked for, and is held once it is Granted.
@@ -100,6 +102,9 @@ func (c Cost) Apply(e event.Event) Cost {
 	case event.Refused:
 		c, _ = c.release(f.Ref)
 	case event.Called:
+		if f.Unpriced {
+			c = c.unpriced(e.Agent)
+		}
 		c = c.used(e.Agent, f.Usage).settle(f.Request, f.Usage.Amount())
 	case event.Compacted:
 		if !f.Outline {
@@ -168,6 +173,16 @@ func (c Cost) release(id string) (Cost, bool) {
 		delete(c.Requests, id)
 	}
 	return c, ok && h.Granted
+}
+
+// unpriced notes a call whose cost nobody knows.
+func (c Cost) unpriced(a event.AgentID) Cost {
+	c.Total.Unpriced++
+	if i := c.index(a); i >= 0 {
+		c.Agents = slices.Clone(c.Agents)
+		c.Agents[i].Unpriced++
+	}
+	return c
 }
 
 // used adds a model call to its agent's account and to the total.

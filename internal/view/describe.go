@@ -22,7 +22,7 @@ func (t Timeline) item(e event.Event) Item {
 			Title: words(", ", "run finished: "+string(f.Status), prefixed("stopped by ", string(f.StoppedBy))) + bracketed(f.Error),
 		}
 	case event.Assigned, event.Told, event.Answered, event.Voted, event.Presenting, event.Presented,
-		event.Compacted, event.Written:
+		event.Compacted, event.Written, event.Noticed:
 		return t.workItem(e)
 	case event.Refused, event.Interrupted, event.Failed, event.Warned, event.Lost:
 		return t.troubleItem(e)
@@ -81,6 +81,8 @@ func (t Timeline) workItem(e event.Event) Item {
 	case event.Compacted:
 		title := fmt.Sprintf("had %s of its conversation put into fewer words, about %d tokens instead of %d", count(f.Messages, "message"), f.After, f.Before)
 		return Item{Kind: ItemCompacted, Turn: f.Turn, Title: title, Detail: f.Summary}
+	case event.Noticed:
+		return Item{Kind: ItemWarning, Turn: f.Turn, Title: "does without something", Detail: event.Inline(f.Text)}
 	case event.Written:
 		if f.Total == 0 { // whatever an earlier take had changed is as it was
 			return Item{Kind: ItemWritten, Turn: f.Turn, Title: "leaves your files as they were"}

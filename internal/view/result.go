@@ -148,6 +148,6 @@ func (r Result) usage() UsageReport {
 func tokens(s Spending) Tokens {
 	return Tokens{
 		Calls: s.Calls, Input: s.Input, Cached: s.Cached, Output: s.Output, Reasoning: s.Reasoning,
-		CostUSD: float64(s.Cost) / float64(event.Dollar),
+		CostUSD: float64(s.Cost) / float64(event.Dollar), Unpriced: s.Unpriced,
 	}
 }

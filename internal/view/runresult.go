@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -111,6 +112,19 @@ type Tokens struct {
 	Output    int64   `json:"output_tokens"`
 	Reasoning int64   `json:"reasoning_tokens"`
 	CostUSD   float64 `json:"cost_usd"`
+	// Unpriced counts the calls whose cost is not known and not in CostUSD.
+	Unpriced int `json:"unpriced_calls,omitempty"`
+}
+
+// Cost is the cost in words.
+func (t Tokens) Cost() string {
+	switch {
+	case t.Unpriced > 0 && t.CostUSD > 0:
+		return fmt.Sprintf("$%.4f and what is not known", t.CostUSD)
+	case t.Unpriced > 0:
+		return "cost not known"
+	}
+	return fmt.Sprintf("$%.4f", t.CostUSD)
 }
 
 // A Text is content that reads as a plain JSON string once its text is at hand.
