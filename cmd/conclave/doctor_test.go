@@ -215,11 +215,83 @@ func TestDoctorLooksAtTheProject(t *testing.T) {
 	all = p.doctor(t, 1, "--offline")
 	found(t, all, control.Trouble, "git", "workspaces need it")
 	found(t, all, control.Warning, "ripgrep", "not found")
-	found(t, all, control.Well, "sandbox", "bwrap does not work here, and nothing asks for it: bwrap is not installed")
+	found(t, all, control.Well, "sandbox", "bwrap is not installed; only needed for sandbox: bwrap")
 	p.write(t, "boxed.yaml", "agents:\n  - {id: ada, backend: {type: claude, shell: {sandbox: bwrap}}}\n")
 	all = p.doctor(t, 1, "--offline", "--config", "boxed.yaml")
 	found(t, all, control.Trouble, "sandbox", "ada asks for bwrap: bwrap is not installed")
 	found(t, all, control.Trouble, "keys", "agent ada: claude needs a key")
+}
+
+// Where no run could be kept is a problem, whatever else is in order.
+func TestDoctorWantsRoom(t *testing.T) {
+	t.Parallel()
+	p := newTeam(t)
+	p.write(t, ".conclave", "in the way")
+	found(t, p.doctor(t, 1, "--offline"), control.Trouble, "project", ".conclave is not a folder")
+	p.start(t, "run", "--config", "two.yaml", "a task").ends(1)
+
+	if os.Geteuid() == 0 {
+		t.Skip("needs a user who is not root: folders that cannot be written")
+	}
+	p = newTeam(t)
+	p.output(t, "run", "-q", "--config", "two.yaml", "a task")
+	for _, dir := range []string{filepath.Join(p.dir, ".conclave", "runs"), filepath.Join(p.dir, ".conclave")} {
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+		found(t, p.doctor(t, 1, "--offline"), control.Trouble, "project", dir+" cannot be written")
+		if err := os.Chmod(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// MCP servers are looked for and not started.
+func TestDoctorLooksForServers(t *testing.T) {
+	t.Parallel()
+	p := newTeam(t)
+	p.write(t, "bin/here", "#!/bin/sh\ntouch started\n")
+	if err := os.Chmod(filepath.Join(p.dir, "bin", "here"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.env = []string{"ANTHROPIC_API_KEY=sk-fake-of-claude", "PATH=" + filepath.Join(p.dir, "bin") + ":" + os.Getenv("PATH")}
+	p.write(t, "served.yaml", `agents:
+  - id: ada
+    backend:
+      type: claude
+      mcp_servers:
+        - {name: one, command: here, args: [--quiet]}
+        - {name: two, command: conclave-no-such-program}
+        - {name: three, command: ./bin/none}
+        - {name: four, type: streamable-http, url: "https://mcp.example.com/mcp?key=hunter2hunter2"}
+        - {name: five, command: elsewhere, env: {PATH: /nowhere}}
+`)
+	all := p.doctor(t, 1, "--offline", "--config", "served.yaml")
+	found(t, all, control.Well, "mcp servers", "one: here (not started here)")
+	found(t, all, control.Trouble, "mcp servers", "two of agent ada cannot be started: conclave-no-such-program is not on the PATH")
+	found(t, all, control.Trouble, "mcp servers", "three of agent ada cannot be started: ./bin/none is not a program")
+	found(t, all, control.Well, "mcp servers", "four: mcp.example.com (")
+	found(t, all, control.Trouble, "mcp servers", "elsewhere is not on the PATH")
+	if _, err := os.Stat(filepath.Join(p.dir, "started")); err == nil {
+		t.Error("a server was started")
+	}
+}
+
+// An engine that nobody asks for is no failure, and one that is asked for is
+// told about in one sentence.
+func TestDoctorWithoutDocker(t *testing.T) {
+	t.Parallel()
+	p := newTeam(t)
+	p.env = []string{"ANTHROPIC_API_KEY=sk-fake-of-claude", "DOCKER_HOST=unix://" + filepath.Join(p.dir, "none.sock")}
+	found(t, p.doctor(t, 0, "--offline"), control.Well, "sandbox", "docker is not running; only needed for sandbox: docker")
+	p.write(t, "boxed.yaml", "agents:\n  - {id: ada, backend: {type: claude, shell: {sandbox: docker, image: debian}}}\n")
+	all := p.doctor(t, 1, "--offline", "--config", "boxed.yaml")
+	found(t, all, control.Trouble, "sandbox", "ada asks for docker: no answer from Docker at unix://")
+	for _, h := range all {
+		if strings.Contains(h.What, "dial unix") || len(h.What) > 300 {
+			t.Errorf("too much is told: %s", h.What)
+		}
+	}
 }
 
 // A run that starts ends what a killed one has left.

@@ -26,10 +26,12 @@ func (a *App) Doctor(ctx context.Context, q control.Checkup) []control.Health {
 // checks is what is looked at, in the order it is told.
 var checks = []func(*checkup, context.Context){
 	(*checkup).program,
+	(*checkup).room,
 	(*checkup).configuration,
 	(*checkup).keys,
 	(*checkup).providers,
 	(*checkup).servers,
+	(*checkup).equipment,
 	(*checkup).programs,
 	(*checkup).confinement,
 	(*checkup).log,

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"regexp"
@@ -97,9 +98,9 @@ func (x *checkup) confinement(ctx context.Context) {
 		case err == nil:
 			x.ok(area, "%s works", e.Name())
 		case who != "":
-			x.problem(area, "mend it, or choose another sandbox in the configuration", "%s asks for %s: %v", who, e.Name(), err)
+			x.problem(area, "mend it, or choose another sandbox in the configuration", "%s asks for %s: %s", who, e.Name(), outermost(err))
 		default:
-			x.ok(area, "%s does not work here, and nothing asks for it: %v", e.Name(), err)
+			x.ok(area, "%s is not %s; only needed for sandbox: %s", e.Name(), absence(e.Name(), err), e.Name())
 		}
 	}
 	for name, who := range asked {
@@ -115,6 +116,30 @@ func (x *checkup) confinement(ctx context.Context) {
 	default:
 		x.warn(area, "install the package bubblewrap", "no sandbox works, so agents cannot run commands unless they ask for docker or host")
 	}
+}
+
+// outermost is an error without the one it wraps, which says the same again with
+// the words of a library.
+func outermost(err error) string {
+	if inner := errors.Unwrap(err); inner != nil {
+		return strings.TrimSuffix(err.Error(), ": "+inner.Error())
+	}
+	return err.Error()
+}
+
+// absence is what a sandbox that nobody asks for is not: no failure, so it is told
+// in a word.
+func absence(engine string, err error) string {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return "open to this user"
+	case engine == "docker":
+		return "running"
+	}
+	if _, none := exec.LookPath(engine); engine == "bwrap" && none != nil {
+		return "installed"
+	}
+	return "to be had here"
 }
 
 // Below littleSpace a project is warned about, below noSpace it is in trouble.

@@ -8,11 +8,39 @@ import (
 	"os"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"conclave/internal/control"
 	"conclave/internal/kit"
 	"conclave/internal/proc"
 	"conclave/internal/sandbox"
 )
+
+// room makes sure that a run could keep what happens in it.
+func (x *checkup) room(context.Context) {
+	const area = "project"
+	const do = "make it writable for this user, or work in another folder (cd, or -C)"
+	info, err := os.Stat(x.state())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := unix.Access(x.project, unix.W_OK|unix.X_OK); err != nil {
+			x.problem(area, do, "no run can be kept here: %s cannot be written: %v", x.project, err)
+		}
+		return
+	case err != nil:
+		x.problem(area, do, "no run can be kept here: %v", err)
+		return
+	case !info.IsDir():
+		x.problem(area, "move it away, or work in another folder (cd, or -C)", "no run can be kept here: %s is not a folder", x.state())
+		return
+	}
+	for _, part := range []string{"", "blobs", "leases", "runs", "procs", "boxes"} {
+		path := x.state(part)
+		if err := unix.Access(path, unix.W_OK|unix.X_OK); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			x.problem(area, do, "no run can be kept here: %s cannot be written: %v", path, err)
+		}
+	}
+}
 
 // mostTold is how many things of one kind are told one by one.
 const mostTold = 5
