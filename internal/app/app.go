@@ -104,6 +104,7 @@ func (a *App) events(ctx context.Context) (eventlog.Log, error) {
 	if a.log != nil {
 		return a.log, nil
 	}
+	a.markOwn()
 	log, err := sqlite.Open(ctx, a.state())
 	if err != nil {
 		return nil, &control.Usage{Err: err} // nothing was done
@@ -127,6 +128,6 @@ func (a *App) existing(ctx context.Context) (eventlog.Log, error) {
 func (a *App) ignore() {
 	name := a.state(".gitignore")
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-		_ = os.WriteFile(name, []byte("*\n"), 0o600)
+		_ = os.WriteFile(name, []byte("# The configuration may be shared, everything else is this machine's.\n/*\n!/.gitignore\n!/config.yaml\n"), 0o600)
 	}
 }

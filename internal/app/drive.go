@@ -46,6 +46,9 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 	}
 	crew := idle(id, started.Spec, log)
 	if !slices.ContainsFunc(also, cancels) { // else nobody will work
+		if err := a.mayResume(id, started.Spec); err != nil {
+			return err
+		}
 		if crew, err = a.newCrew(id, started.Spec, log); err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
 		}
 		if !row.Finished {
 			if d, ok, err := a.Driver(ctx, f.ID); err == nil && ok {
-				row.Driver = &d
+				row.Driver, row.Waiting = &d, a.waiting(ctx, f.ID)
 			}
 		}
 		if text, err := a.Text(ctx, row.Task); err == nil {
@@ -48,6 +48,12 @@ func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
 	}
 	slices.SortStableFunc(out, func(x, y control.Flow) int { return y.Started.Compare(x.Started) })
 	return out, nil
+}
+
+// waiting reports whether a run asks a person something.
+func (a *App) waiting(ctx context.Context, id event.FlowID) bool {
+	s, err := a.Open(ctx, id)
+	return err == nil && len(s.Card.Gates) > 0
 }
 
 // offline reports whether no agent of a run calls a model.

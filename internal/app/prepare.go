@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"conclave/internal/control"
@@ -70,15 +71,17 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 	if err := rules.Validate(len(t.seats)); err != nil {
 		return control.Run{}, &control.Usage{Err: err}
 	}
-	if err := a.ready(ctx, t.seats); err != nil {
+	weak, err := a.ready(ctx, t.seats)
+	if err != nil {
 		return control.Run{}, err
 	}
+	t.warnings = append(t.warnings, weak...)
 	return control.Run{ID: id, Started: started, Offline: offline, Source: t.source(), Warnings: append(t.warnings, t.idle(q)...)}, nil
 }
 
 // ready makes sure, before anything is spent, that commands can be run as the
 // agents are configured to.
-func (a *App) ready(ctx context.Context, seats []event.Seat) error {
+func (a *App) ready(ctx context.Context, seats []event.Seat) (warnings []string, err error) {
 	for _, s := range seats {
 		var g gear.Gear
 		if len(s.Gear) == 0 || json.Unmarshal(s.Gear, &g) != nil || g.Shell == nil {
@@ -90,14 +93,22 @@ func (a *App) ready(ctx context.Context, seats []event.Seat) error {
 				err = a.allowed([]event.ContextPath{{Path: real}})
 			}
 			if err != nil {
-				return err
+				return nil, err
 			}
 		}
-		if _, _, err := sandbox.Pick(ctx, a.sandboxes(), g.Shell.Sandbox); err != nil {
-			return control.Usagef("agent %s: %w", s.Agent, err)
+		e, reasons, err := sandbox.Pick(ctx, a.sandboxes(), g.Shell.Sandbox)
+		if err != nil {
+			return nil, control.Usagef("agent %s: %w", s.Agent, err)
+		}
+		if e.Name() == "landlock" && len(warnings) == 0 {
+			why := ""
+			if len(reasons) > 0 {
+				why = " (" + strings.Join(reasons, "; ") + ")"
+			}
+			warnings = append(warnings, "commands run under Landlock"+why+", in which folders with something protected or hidden cannot be listed or added to by commands; file tools can")
 		}
 	}
-	return nil
+	return warnings, nil
 }
 
 // newID names a run: when, and four letters to tell it apart and to type.

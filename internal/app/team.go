@@ -145,6 +145,12 @@ func (t team) idle(q control.Request) []string {
 	if t.settings.Override != nil && t.settings.Override.On && !q.Asks {
 		out = append(out, "override has no effect here: there is nobody to ask; the winner of the vote presents")
 	}
+	for _, s := range t.seats {
+		var g gear.Gear
+		if len(s.Gear) > 0 && json.Unmarshal(s.Gear, &g) == nil && g.Shell != nil && g.Shell.Sandbox == "host" && !q.AskFirst {
+			out = append(out, fmt.Sprintf("the commands of %s run outside any sandbox and need your permission; without --ask those that no rule allows are refused", s.Agent))
+		}
+	}
 	return out
 }
 

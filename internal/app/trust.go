@@ -36,7 +36,11 @@ func (a *App) trusted(file string, f *config.File) error {
 	if known[file] == f.Sum { // of what was read, whatever is there by now
 		return nil
 	}
-	return control.Usagef("%s is not known to be yours, and it would\n  - %s\nLook at it, and if it is all right say: conclave trust", file, strings.Join(risks, "\n  - "))
+	what := "is not known to be yours"
+	if known[file] != "" {
+		what = "has changed since you trusted it"
+	}
+	return control.Usagef("%s "+what+", and it would\n  - %s\nLook at it, and if it is all right say: conclave trust", file, strings.Join(risks, "\n  - "))
 }
 
 // risks are what a configuration would do that its writer could turn against
@@ -128,6 +132,13 @@ func with(intro, sign string, values map[string]string) string {
 func (a *App) Trust() (string, []string, error) {
 	file := a.state("config.yaml")
 	base, _ := config.UserFile() // it may be that which names the agents
+	log, err := a.trustLog()
+	if err != nil {
+		return "", nil, err
+	}
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && log {
+		return a.state("conclave.db"), nil, nil
+	}
 	f, err := config.LoadOver(base, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, control.Usagef("there is no %s", file)

@@ -106,3 +106,38 @@ func TestTrustOverTheUsersOwn(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A log that came with a project resumes nothing that matters before the user
+// says so; one that was made here does.
+func TestForeignLogNeedsTrust(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a := bare(t, "agents: [{id: ada, backend: {type: script, script: agent.yaml, mcp_servers: {helper: {command: [touch, started]}}}}]\n")
+	run, err := a.Prepare(t.Context(), a.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.mayResume(run.ID, run.Started.Spec); err == nil {
+		t.Error("a log that nobody knows is taken for the user's own")
+	}
+	if _, err := a.events(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.mayResume(run.ID, run.Started.Spec); err != nil {
+		t.Errorf("a log that was made here: %v", err)
+	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // another user
+	err = a.mayResume(run.ID, run.Started.Spec)
+	if err == nil || !strings.Contains(err.Error(), "touch") || !strings.Contains(err.Error(), "conclave trust") {
+		t.Errorf("a log of somebody else's: %v", err)
+	}
+	record(t, a, run)
+	if err := a.Resume(t.Context(), run.ID, false); err == nil || !strings.Contains(err.Error(), "not known to be yours") {
+		t.Errorf("resumed: %v", err)
+	}
+	if _, _, err := a.Trust(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.mayResume(run.ID, run.Started.Spec); err != nil {
+		t.Errorf("trusted: %v", err)
+	}
+}

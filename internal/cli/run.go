@@ -41,7 +41,9 @@ func newRun(e *env) *cobra.Command {
 		Long: `Run has several agents work on the same task until they agree on an answer.
 
 The answer goes to standard output, everything else to standard error. Without a
-configuration the agents are the built-in offline demo: no model is called.
+configuration the agents are the models that can be reached (a key in the
+environment, a server on this machine), and without any the built-in offline
+demo, which calls none.
 With "-" as TASK, or with none and something piped in, the task is read from
 standard input; an @path in it is text and gives agents nothing.
 
@@ -157,6 +159,9 @@ func runTask(cmd *cobra.Command, e *env, c control.Control, task string, o runOp
 		}
 		fmt.Fprintln(e.Out, run.ID)
 		e.say(o.show, "Runs in the background, process %d.\n%s", pid, whatNext(run.ID))
+		if o.ask {
+			e.say(o.show, "  answer:  conclave runs show %[1]s, then conclave approve %[1]s or conclave deny %[1]s\n", run.ID)
+		}
 		return nil
 	}
 	w := newWatch(e, c, run.ID, o.show)
@@ -167,7 +172,7 @@ func runTask(cmd *cobra.Command, e *env, c control.Control, task string, o runOp
 // introduce says what is about to run.
 func (e *env) introduce(run control.Run, s show) {
 	for _, w := range run.Warnings {
-		e.say(s, "warning: %s\n", w)
+		fmt.Fprintf(e.Err, "warning: %s\n", w) // also where little is said: it may be about a limit
 	}
 	e.say(s, "%s\n", run.Source)
 }
@@ -196,7 +201,7 @@ type flagSet interface {
 
 func (s *show) flags(f flagSet) {
 	f.BoolVar(&s.json, "json", false, "print every event as a line of JSON, the result last")
-	f.BoolVarP(&s.quiet, "quiet", "q", false, "nothing but the answer (errors are still shown)")
+	f.BoolVarP(&s.quiet, "quiet", "q", false, "nothing but the answer (errors and warnings are still shown)")
 	f.StringVar((*string)(&s.output), "output-file", "", "also write the answer to this `file`")
 }
 

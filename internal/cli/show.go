@@ -56,7 +56,7 @@ func (e *env) showRun(ctx context.Context, c control.Control, id event.FlowID, a
 		return err
 	}
 	e.printRun(s.Card, r, task, driver, driven)
-	return nil
+	return e.printQuestions(ctx, c, s.Card)
 }
 
 func (e *env) printRun(card view.Card, r view.RunResult, task string, driver control.Driver, driven bool) {
@@ -116,4 +116,18 @@ func tokensOf(r view.RunResult, a event.AgentID) string {
 		}
 	}
 	return "0"
+}
+
+// printQuestions shows what a run waits for, all of it: this is where a person
+// looks before they answer.
+func (e *env) printQuestions(ctx context.Context, c control.Control, card view.Card) error {
+	for _, g := range card.Gates {
+		what, err := c.Text(ctx, g.Text)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.Out, "\nWaiting for you: %s\n%s  allow it:   conclave approve %[3]s %[4]s\n  refuse it:  conclave deny %[3]s %[4]s\n",
+			view.OneLine(g.Title), indented(what), card.ID, sign(g.Gate))
+	}
+	return nil
 }

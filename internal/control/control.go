@@ -120,6 +120,8 @@ type Flow struct {
 	Driver *Driver `json:"driver,omitempty"` // nil if nobody drives it
 	// Offline: every agent is scripted, so no model is called.
 	Offline bool `json:"offline"`
+	// Waiting: it asks a person something and waits for the answer.
+	Waiting bool `json:"waiting,omitempty"`
 	// Damaged is why the flow cannot be read; empty if it can.
 	Damaged string `json:"damaged,omitempty"`
 }
@@ -131,6 +133,8 @@ func (f Flow) State() string {
 		return "damaged"
 	case f.Finished:
 		return string(f.Status)
+	case f.Driver != nil && f.Waiting:
+		return "waiting for you"
 	case f.Driver != nil:
 		return "running"
 	}

@@ -13,6 +13,9 @@ type Action struct {
 	Dir    string `json:"dir,omitempty"` // where a command runs
 	// Boxed: it runs in a sandbox, which bounds what it can do.
 	Boxed bool `json:"boxed,omitempty"`
+	// By is who carries it out, where that is not us: the program of an MCP
+	// server, or its address.
+	By string `json:"by,omitempty"`
 	// Input is the whole input of the call.
 	Input string `json:"input,omitempty"`
 	// Also is what the same call does besides: moving a file deletes one and

@@ -15,7 +15,7 @@ func (a Action) Hash() event.Hash {
 	var b strings.Builder
 	b.WriteString("action 1\n")
 	// Lengths keep fields apart whatever is in them.
-	for _, f := range []string{a.Tool, string(a.Kind), a.Target, a.Dir, strconv.FormatBool(a.Boxed), a.Input} {
+	for _, f := range []string{a.Tool, string(a.Kind), a.Target, a.Dir, strconv.FormatBool(a.Boxed), a.By, a.Input} {
 		fmt.Fprintf(&b, "%d:%s\n", len(f), f)
 	}
 	for _, more := range a.Also {
@@ -55,6 +55,10 @@ func (a Action) Describe() string {
 	block(&b, a.Target)
 	for _, more := range a.Also {
 		fmt.Fprintf(&b, "and %s", strings.TrimPrefix(more.Describe(), ": "))
+	}
+	if a.By != "" {
+		b.WriteString("by\n")
+		block(&b, a.By)
 	}
 	if a.Dir != "" {
 		b.WriteString("in the directory\n")

@@ -34,7 +34,16 @@ func (*remote) Tier() tool.Tier { return tool.World }
 
 // Action implements [tool.Actor].
 func (r *remote) Action(input json.RawMessage) policy.Action {
-	return policy.Action{Tool: r.name, Kind: policy.MCP, Target: r.target, Input: string(input)}
+	return policy.Action{Tool: r.name, Kind: policy.MCP, Target: r.target, By: r.server.who(), Input: string(input)}
+}
+
+// who is the server as it is configured, references unexpanded: a permission
+// holds for this one and for no other of the same name.
+func (s *server) who() string {
+	if s.gear.URL != "" {
+		return s.gear.URL
+	}
+	return fmt.Sprintf("%q", s.gear.Command)
 }
 
 // Run implements [tool.Tool].

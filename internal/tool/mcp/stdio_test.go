@@ -149,6 +149,9 @@ func TestAction(t *testing.T) {
 	if got.Kind != policy.MCP || got.Target != "fake/echo" || got.Tool != "mcp__fake__echo" || got.Input != `{"text":"a"}` {
 		t.Errorf("%+v", got)
 	}
+	if !strings.Contains(got.By, os.Args[0]) {
+		t.Errorf("it does not say which program: %q", got.By)
+	}
 	if x.Tier() != tool.World {
 		t.Error("a server's tool may do anything")
 	}
