@@ -5,6 +5,7 @@ package landlock
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,7 +157,11 @@ type exception struct {
 func (g *granter) fewer(m policy.Mount) []exception {
 	var out []exception
 	for _, path := range m.Hidden {
-		out = append(out, exception{path: path})
+		// What is not there needs no hiding, and would cost the listing of its
+		// folder. Nobody in the box can make it: that is for Protected to say.
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			out = append(out, exception{path: path})
+		}
 	}
 	if !m.Write {
 		return out
