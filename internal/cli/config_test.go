@@ -181,6 +181,9 @@ func TestInit(t *testing.T) {
 		{"models in order", nil, "", []string{"--agents", "openai,openai", "--model", "gpt-5", "--model", "gpt-5-mini"}, "openai:gpt-5 openai:gpt-5-mini"},
 		{"asked, all by Enter", reached, "\n\n\n\n\n", nil, "claude:claude-opus-4-6 ollama:qwen3:8b"},
 		{"asked", reached, "openai,claude\ngpt-5\n\ny\n3\n", nil, "openai:gpt-5 claude:claude-opus-4-6 shell $3.00"},
+		{"asked again", reached, "clade\n,\nollama, claude\n\n\nmaybe\nYES\n5,00\n-3\n5\n", nil, "ollama:qwen3:8b claude:claude-opus-4-6 shell $5.00"},
+		{"asked for a model that must be named", nil, "ollama,groq\n\nqwen3\n\nllama\n\n$1.5\n", nil, "ollama:qwen3 groq:llama $1.50"},
+		{"asked for a model with a strange name", nil, "openai,openai\nopenai=x\nclaude=y\n\n\n", nil, "openai:openai=x openai:claude=y"},
 		{"asked for the rest", reached, "\n\n", []string{"--agents", "claude", "--model", "m"}, "claude:m"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -241,5 +244,94 @@ func TestInitRefuses(t *testing.T) {
 	}
 	if code, _, err := command(t, dir, nil, "", "init", "--output", p, "--force"); code != 0 {
 		t.Error(err)
+	}
+}
+
+// What cannot be taken is said at once, with what was probably meant.
+func TestInitAsksAgain(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "")
+	dir := away(t)
+	models := []control.Provider{{Type: "ollama", Local: true, Model: "qwen3:8b", Models: []string{"qwen3:8b", "gemma3"}}}
+	input := "opena,ollama\nazure\nopenai,ollama,ollama,groq\n\n\nphi4\n\nllama\nperhaps\nno\n5 dollars\n5\n"
+	code, _, stderr := command(t, dir, models, input, "init")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	rest := stderr
+	for _, want := range []string{
+		"Types: demo, claude, openai,", "Agents, by type",
+		`there is no agent of type "opena"; did you mean openai?`, "Agents, by type",
+		"AZURE_OPENAI_ENDPOINT", "Agents, by type",
+		"Model of openai [gpt-", "ollama has: qwen3:8b, gemma3.", "Model of ollama [qwen3:8b]: ",
+		"ollama does not have phi4 yet",
+		"Model of groq (there is no usual one, so type a name): ", "a model must be named", "Model of groq",
+		"May agents run commands", "answer y or n", "May agents run commands",
+		"The most a run may cost", "did you mean 5.00?", "The most a run may cost",
+		"config.yaml with 4 agents, and ", "conclave.schema.json for editors",
+		"Still missing: the key of openai; set OPENAI_API_KEY in the environment.",
+		"Start with: conclave -C " + dir + ` run "your task"`,
+	} {
+		_, after, ok := strings.Cut(strings.Join(strings.Fields(rest), " "), strings.TrimSpace(want))
+		if !ok {
+			t.Fatalf("no %q in %q of\n%s", want, rest, stderr)
+		}
+		rest = after
+	}
+	for line := range strings.Lines(stderr) {
+		if n := len([]rune(line)); n > 81 && !strings.Contains(line, dir) && !strings.Contains(line, "]: ") && !strings.Contains(line, "): ") {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+// A file of another name is said with how to use it, and so is what is missing.
+func TestInitElsewhere(t *testing.T) {
+	t.Setenv("GROQ_API_KEY", "")
+	t.Setenv("OPENAI_API_KEY", "sk-fake")
+	dir := away(t)
+	t.Chdir(dir)
+	args := []string{"init", "--yes", "--agents", "groq,groq,openai,ollama", "--model", "groq=m", "--model", "ollama=m", "--output"}
+	code, out, stderr := command(t, ".", nil, "", append(args, "our team.yaml")...)
+	want := `Wrote our team.yaml with 4 agents, and conclave.schema.json for editors.
+Still missing: the key of groq; set GROQ_API_KEY in the environment.
+Still missing: ollama does not answer on this machine; start it before a run.
+Start with: conclave run --config 'our team.yaml' "your task"
+`
+	if code != 0 || out != "our team.yaml\n" || stderr != want {
+		t.Errorf("%d, %s\n%s", code, out, stderr)
+	}
+	if err := os.Remove(config.SchemaFile); err != nil {
+		t.Error(err)
+	}
+
+	code, out, stderr = command(t, ".", nil, "", append(args, "-")...)
+	if f, err := config.Parse("it", []byte(out)); code != 0 || err != nil || len(f.Agents) != 4 || strings.Contains(out, "$schema") || strings.Contains(stderr, "Wrote") {
+		t.Errorf("%d, %v, %s\n%s", code, err, out, stderr)
+	}
+	if _, err := os.Stat(config.SchemaFile); err == nil {
+		t.Error("a schema was written")
+	}
+
+	// What cannot be written is not lost.
+	code, out, stderr = command(t, ".", nil, "", append(args, "/proc/none/team.yaml")...)
+	if code != 1 || !strings.Contains(out, "agents:\n") || !strings.Contains(stderr, "it was printed instead") {
+		t.Errorf("%d, %s\n%s", code, out, stderr)
+	}
+}
+
+func TestFolded(t *testing.T) {
+	for _, tt := range []struct {
+		text    string
+		columns int
+		want    string
+	}{
+		{"one two three", 0, "one two three"},
+		{"one two three", 8, "one two|three"},
+		{"  one two\nthree  four", 7, "  one|  two|three |four"},
+		{"a /very/long/path b", 6, "a|/very/long/path|b"},
+	} {
+		if got := strings.Join(folded(tt.text, tt.columns), "|"); got != tt.want {
+			t.Errorf("%q in %d columns: %q, want %q", tt.text, tt.columns, got, tt.want)
+		}
 	}
 }

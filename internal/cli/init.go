@@ -2,21 +2,21 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"conclave/internal/config"
 	"conclave/internal/control"
+	"conclave/internal/event"
 )
 
 type initOptions struct {
@@ -27,6 +27,8 @@ type initOptions struct {
 	maxCost string
 	force   bool
 	yes     bool
+
+	chosen map[int]string // models that were asked for, by the agent's number
 }
 
 func newInit(e *env) *cobra.Command {
@@ -37,7 +39,8 @@ func newInit(e *env) *cobra.Command {
 		Long: `Init writes a configuration with comments, and the schema beside it for editors.
 At a terminal it asks what it is not told by flags; otherwise, and with --yes,
 it takes what it finds: a model of every provider whose key is in the
-environment, or the offline demo if there is none.
+environment, or the offline demo if there is none. With --output - it goes to
+standard output, without the schema.
 
 Keys themselves are never written, only which variables hold them.`,
 		Example: `  conclave init
@@ -49,18 +52,26 @@ Keys themselves are never written, only which variables hold them.`,
 			if file == "" {
 				file = filepath.Join(e.dir, ".conclave", "config.yaml")
 			}
-			if err := free(file, o.force); err != nil {
+			if err := free(file, o.force || file == "-"); err != nil {
 				return err
 			}
-			s, err := o.sketch(cmd, e)
+			here, err := reachable(cmd.Context(), e)
 			if err != nil {
 				return err
 			}
-			return writeSketch(e, file, s)
+			s, err := o.sketch(cmd, e, here)
+			if err != nil {
+				return err
+			}
+			if err := writeSketch(e, file, s); err != nil {
+				return err
+			}
+			e.next(file, o.output != "", s, here)
+			return nil
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.output, "output", "", "write this `file` (default .conclave/config.yaml)")
+	f.StringVar(&o.output, "output", "", "write this `file`, - for standard output (default .conclave/config.yaml)")
 	f.StringSliceVar(&o.agents, "agents", nil, "who takes part, by `type`, with commas; twice is two agents")
 	f.StringArrayVar(&o.models, "model", nil, "the `model` of an agent, in their order, or type=model for all of a type")
 	f.BoolVar(&o.shell, "shell", false, "let agents run commands in a sandbox")
@@ -82,14 +93,24 @@ func free(file string, force bool) error {
 	return nil
 }
 
-// sketch is what the flags, the answers and the environment come to.
-func (o initOptions) sketch(cmd *cobra.Command, e *env) (config.Sketch, error) {
-	here, err := reachable(cmd.Context(), e)
-	if err != nil {
-		return config.Sketch{}, err
+// sketch is what the flags, the answers and the environment come to. Flags are
+// looked at first: nobody is to answer questions in vain.
+func (o initOptions) sketch(cmd *cobra.Command, e *env, here []control.Provider) (config.Sketch, error) {
+	for i, name := range o.agents {
+		o.agents[i] = strings.TrimSpace(name)
+		if reason := wrongType(o.agents[i]); reason != "" {
+			return config.Sketch{}, control.Usagef("%s\nSee them with: conclave explain type", reason)
+		}
+	}
+	if o.maxCost != "" {
+		cost, reason := dollars(o.maxCost)
+		if reason != "" {
+			return config.Sketch{}, control.Usagef("--max-cost %s: %s", o.maxCost, reason)
+		}
+		o.maxCost = cost
 	}
 	if !o.yes && e.InTerminal && e.ErrTerminal {
-		q := questions{in: bufio.NewReader(e.In), out: e.Err}
+		q := questions{in: bufio.NewReader(e.In), out: e.Err, width: e.width(e.ErrTerminal)}
 		if err := q.ask(&o, cmd.Flags().Changed, here); err != nil {
 			return config.Sketch{}, err
 		}
@@ -102,12 +123,44 @@ func (o initOptions) sketch(cmd *cobra.Command, e *env) (config.Sketch, error) {
 	if err != nil {
 		return config.Sketch{}, err
 	}
-	if o.maxCost != "" {
-		if n, err := strconv.ParseFloat(strings.TrimPrefix(o.maxCost, "$"), 64); err != nil || n < 0 {
-			return config.Sketch{}, control.Usagef("--max-cost %s: write an amount in dollars such as 2.50", o.maxCost)
+	return config.Sketch{Agents: agents, Shell: o.shell, MaxCost: o.maxCost, Bare: o.output == "-"}, nil
+}
+
+// wrongType is why no agent of that type can be written down; empty if one can.
+func wrongType(name string) string {
+	if name == "demo" {
+		return ""
+	}
+	p, ok := config.FindProvider(name)
+	if !ok {
+		return fmt.Sprintf("there is no agent of type %q%s", name, orMeant(config.NearProviders(name)))
+	}
+	_, err := config.Sketch{Agents: []config.SketchAgent{{Type: p.Type, Model: "m"}}}.YAML()
+	if wrong, ok := errors.AsType[*config.Error](err); ok && len(wrong.Problems) > 0 {
+		why := wrong.Problems[0]
+		return fmt.Sprintf("%s cannot be taken: %s; %s", p.Type, why.Message, why.Suggestion)
+	}
+	return ""
+}
+
+// dollars is an amount as a configuration has it, or why it is none.
+func dollars(s string) (cost, reason string) {
+	read := func(s string) (string, bool) {
+		m, err := event.ParseMoney(s)
+		cost := strings.TrimPrefix(m.String(), "$")
+		_, wrong := config.Sketch{Agents: []config.SketchAgent{{Type: "demo", Model: "sceptic"}}, MaxCost: cost}.YAML()
+		return cost, err == nil && wrong == nil
+	}
+	if cost, ok := read(s); ok {
+		return cost, ""
+	}
+	reason = "write an amount in dollars such as 2.50"
+	for _, near := range []string{strings.Replace(s, ",", ".", 1), strings.Trim(s, "$€£ abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), strings.TrimPrefix(s, "-")} {
+		if cost, ok := read(near); ok {
+			return "", reason + "; did you mean " + cost + "?"
 		}
 	}
-	return config.Sketch{Agents: agents, Shell: o.shell, MaxCost: o.maxCost}, nil
+	return "", reason
 }
 
 func reachable(ctx context.Context, e *env) (here []control.Provider, err error) {
@@ -158,19 +211,15 @@ func foundHere(here []control.Provider) string {
 func (o initOptions) team(here []control.Provider) ([]config.SketchAgent, error) {
 	var out []config.SketchAgent
 	named, byType := o.modelsGiven()
-	for _, name := range o.agents {
-		name = strings.TrimSpace(name)
+	for i, name := range o.agents {
 		if name == "demo" {
 			for _, p := range []string{"pragmatist", "theorist", "sceptic"} {
 				out = append(out, config.SketchAgent{Type: "demo", Model: p})
 			}
 			continue
 		}
-		p, ok := config.FindProvider(name)
-		if !ok {
-			return nil, control.Usagef("there is no agent of type %q%s\nSee them with: conclave explain type", name, orMeant(config.NearProviders(name)))
-		}
-		a := config.SketchAgent{Type: p.Type, Model: byType[p.Type]}
+		p, _ := config.FindProvider(name)
+		a := config.SketchAgent{Type: p.Type, Model: cmp.Or(o.chosen[i], byType[p.Type])}
 		if a.Model == "" && len(named) > 0 {
 			a.Model, named = named[0], named[1:]
 		}
@@ -209,97 +258,79 @@ func modelOf(p config.Provider, here []control.Provider) string {
 	return p.Model
 }
 
-// writeSketch writes the configuration and its schema.
+// writeSketch writes the configuration and its schema. What cannot be written is
+// printed: somebody may have answered questions for it.
 func writeSketch(e *env, file string, s config.Sketch) error {
 	text, err := s.YAML()
 	if err != nil {
 		return &control.Usage{Err: err}
 	}
+	if s.Bare {
+		_, err := e.Out.Write(text)
+		return err
+	}
 	schema, err := config.Schema()
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(file)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write the configuration: %w", err)
+	err = os.MkdirAll(filepath.Dir(file), 0o755)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o644)
 	}
-	for _, f := range []struct {
-		name string
-		text []byte
-	}{{filepath.Join(dir, config.SchemaFile), schema}, {file, text}} {
-		if err := os.WriteFile(f.name, f.text, 0o644); err != nil {
-			return fmt.Errorf("write the configuration: %w", err)
-		}
+	if err == nil {
+		err = os.WriteFile(schemaBeside(file), schema, 0o644)
+	}
+	if err != nil {
+		_, _ = e.Out.Write(text)
+		return control.Usagef("write the configuration: %w; it was printed instead", err)
 	}
 	fmt.Fprintln(e.Out, file)
-	fmt.Fprintf(e.Err, "Wrote %s with %s. Start with: conclave run \"your task\"\n", file, count(len(s.Agents), "agent"))
 	return nil
 }
 
-// questions are put to a person at a terminal. An empty answer is the default.
-type questions struct {
-	in  *bufio.Reader
-	out io.Writer
+func schemaBeside(file string) string { return filepath.Join(filepath.Dir(file), config.SchemaFile) }
+
+// next says what was written, what is still missing and how to go on. A file that
+// was named has to be named again.
+func (e *env) next(file string, named bool, s config.Sketch, here []control.Provider) {
+	if !s.Bare {
+		fmt.Fprintf(e.Err, "Wrote %s with %s, and %s for editors.\n", file, count(len(s.Agents), "agent"), schemaBeside(file))
+	}
+	var types []string
+	for _, a := range s.Agents {
+		found := slices.ContainsFunc(here, func(h control.Provider) bool { return h.Type == a.Type })
+		p, ok := config.FindProvider(a.Type)
+		if !ok || found || slices.Contains(types, a.Type) {
+			continue
+		}
+		types = append(types, a.Type)
+		switch set := func(name string) bool { return strings.TrimSpace(os.Getenv(name)) != "" }; {
+		case p.Local:
+			fmt.Fprintf(e.Err, "Still missing: %s does not answer on this machine; start it before a run.\n", p.Type)
+		case len(p.Keys) > 0 && !slices.ContainsFunc(p.Keys, set):
+			fmt.Fprintf(e.Err, "Still missing: the key of %s; set %s in the environment.\n", p.Type, strings.Join(p.Keys, " or "))
+		}
+	}
+	if s.Bare {
+		return
+	}
+	start := "conclave"
+	if e.dir != "." {
+		start += " -C " + shellWord(e.dir)
+	}
+	start += " run"
+	if named {
+		start += " --config " + shellWord(file)
+	}
+	fmt.Fprintf(e.Err, "Start with: %s \"your task\"\n", start)
 }
 
-func (q questions) ask(o *initOptions, told func(string) bool, here []control.Provider) error {
-	fmt.Fprintf(q.out, "Found: %s.\nPress Enter for what stands in brackets.\n\n", foundHere(here))
-	if !told("agents") {
-		answer, err := q.line("Agents, by type, with commas", strings.Join(whoIsHere(here), ","))
-		if err != nil {
-			return err
-		}
-		o.agents = strings.Split(answer, ",")
+// shellWord is a word as a shell takes it.
+func shellWord(s string) string {
+	if s != "" && strings.IndexFunc(s, func(c rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+:@%,", c)
+	}) < 0 {
+		return s
 	}
-	if !told("model") {
-		if err := q.models(o, here); err != nil {
-			return err
-		}
-	}
-	if !told("shell") && !slices.Equal(o.agents, []string{"demo"}) {
-		answer, err := q.line("May agents run commands, in a sandbox? y or n", "n")
-		if err != nil {
-			return err
-		}
-		o.shell = strings.HasPrefix(strings.ToLower(answer), "y")
-	}
-	if !told("max-cost") {
-		answer, err := q.line("The most a run may cost, in dollars; none is no limit", "none")
-		if err != nil {
-			return err
-		}
-		if answer != "none" {
-			o.maxCost = answer
-		}
-	}
-	return nil
-}
-
-func (q questions) models(o *initOptions, here []control.Provider) error {
-	for _, name := range o.agents {
-		p, ok := config.FindProvider(strings.TrimSpace(name))
-		if !ok {
-			continue // the demo, or a mistake that is reported later
-		}
-		answer, err := q.line("Model of "+p.Type, modelOf(p, here))
-		if err != nil {
-			return err
-		}
-		o.models = append(o.models, answer)
-	}
-	return nil
-}
-
-// line asks one question.
-func (q questions) line(question, or string) (string, error) {
-	fmt.Fprintf(q.out, "%s [%s]: ", question, or)
-	text, err := q.in.ReadString('\n')
-	text = strings.TrimSpace(text)
-	if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
-		return "", control.Usagef("nothing was written: the questions were left unanswered; --yes asks none")
-	}
-	if text == "" {
-		return or, nil
-	}
-	return text, nil
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -14,6 +14,8 @@ type Sketch struct {
 	Shell  bool
 	// MaxCost is a ceiling in dollars as a person writes it; empty is none.
 	MaxCost string
+	// Bare leaves out which schema it follows, for one that has none beside it.
+	Bare bool
 }
 
 // A SketchAgent is one agent of a sketch. Of the demo Model is the persona.
@@ -28,13 +30,14 @@ func (s Sketch) YAML() ([]byte, error) {
 		return nil, errors.New("a configuration needs at least one agent")
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `# yaml-language-server: $schema=%s
-#
-# Who works on the tasks of this project, and by which rules. Check it with
+	if !s.Bare {
+		fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", SchemaFile)
+	}
+	b.WriteString(`# Who works on the tasks of this project, and by which rules. Check it with
 # "conclave validate"; "conclave explain KEY" says what a key means, and
 # "conclave explain" which others there are.
 
-`, SchemaFile)
+`)
 	w := sketcher{out: &b, said: map[string]bool{}}
 	w.comment("", "agents")
 	b.WriteString("agents:\n")
