@@ -68,8 +68,16 @@ func (h *hand) settle(ctx context.Context) error {
 		h.tools = append(h.tools, tools...)
 	}
 	h.tools = slices.DeleteFunc(h.tools, func(x tool.Tool) bool { return !wanted(x.Name(), k.gear.Only, k.gear.Except) })
+	if n := len(h.tools); n > maxTools {
+		b.Notice(fmt.Sprintf("%d of its %d tools are left out: models take about %d; choose with allowed_tools and exclude_tools", n-maxTools, n, maxTools))
+		h.tools = h.tools[:maxTools]
+	}
 	return nil
 }
+
+// maxTools is how many tools a model is offered besides those that end a turn:
+// some providers refuse a request with more than 128.
+const maxTools = 120
 
 // Describe adds to what the agent is told of its surroundings.
 func (b *Bench) Describe(add func(*prompt.Scene)) { add(&b.hand.scene) }

@@ -438,3 +438,38 @@ func TestLongInstructions(t *testing.T) {
 		}
 	}
 }
+
+// More tools than a provider takes are not offered, and the user is told, once.
+func TestTooManyTools(t *testing.T) {
+	b := newBench(t)
+	b.Sources = []kit.Source{func(context.Context, *kit.Bench) ([]tool.Tool, error) { return make([]tool.Tool, 0), nil },
+		func(context.Context, *kit.Bench) ([]tool.Tool, error) {
+			var out []tool.Tool
+			for i := range 300 {
+				out = append(out, named(fmt.Sprint("t", i)))
+			}
+			return out, nil
+		}}
+	k := b.kit(t, "agent1", gear.Gear{Plan: true, Except: []string{"t1*"}})
+	h := open(t, k, work)
+	if n := len(h.Tools()); n != 120 || h.Tools()[0].Name() != "t0" || h.Tools()[1].Name() != "t2" {
+		t.Errorf("%d tools are offered", n)
+	}
+	if n := h.Notices(); len(n) != 1 || !strings.Contains(n[0], "allowed_tools") {
+		t.Errorf("noticed %q", n)
+	}
+	if n := open(t, k, work).Notices(); len(n) != 0 {
+		t.Errorf("noticed again %q", n)
+	}
+}
+
+// named is a tool that has nothing but a name.
+type named string
+
+func (n named) Name() string          { return string(n) }
+func (named) Description() string     { return "does nothing" }
+func (named) Schema() json.RawMessage { return nil }
+func (named) Tier() tool.Tier         { return tool.Read }
+func (named) Run(context.Context, json.RawMessage) (tool.Result, error) {
+	return tool.Result{}, nil
+}
