@@ -140,7 +140,7 @@ func (t Timeline) decisionItem(e event.Event) Item {
 		title := "question to a person" + bracketed(choices(f.Choices))
 		detail := event.Inline(f.Title)
 		if !f.Text.Empty() {
-			title, detail = f.Title+bracketed(choices(f.Choices)), f.Text
+			title, detail = "asks a person for permission", f.Text
 		}
 		return Item{Kind: ItemGate, Title: title, Detail: detail, Ref: f.Gate}
 	case event.Replied:
