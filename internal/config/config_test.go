@@ -126,6 +126,10 @@ func TestContextPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
 	f, err := config.Parse("/elsewhere/team.yaml", []byte(team+`orchestrator:
   context_paths:
     - path: src
@@ -133,6 +137,8 @@ func TestContextPaths(t *testing.T) {
       protected_paths: [gen, ./a/../b, `+filepath.Join(wd, "src", "c")+`]
     - {path: /data, permission: read}
     - {path: ., protected_paths: null}
+    - docs
+    - "~/notes.md"
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -141,6 +147,8 @@ func TestContextPaths(t *testing.T) {
 		{Path: filepath.Join(wd, "src"), Write: true, Protected: []string{"gen", "b", "c"}},
 		{Path: "/data"},
 		{Path: wd},
+		{Path: filepath.Join(wd, "docs")},
+		{Path: filepath.Join(home, "notes.md")},
 	}
 	if d := cmp.Diff(want, f.Settings.ContextPaths); d != "" {
 		t.Error(d)

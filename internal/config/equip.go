@@ -15,7 +15,7 @@ func equipment() []row[draft] {
 			"Gives the agent a workspace and tools for files, as files does. Only a hint: workspaces live in the directory of the run.").then(hint),
 		optional("files", truth(), func(a *draft) **bool { return &a.files },
 			"Whether the agent has a workspace and tools for files.").byDefault("true for models"),
-		list("context_paths", contextPath(), distinctPath, func(a *draft) *[]event.ContextPath { return &a.ContextPaths },
+		contextPaths(func(a *draft) *[]event.ContextPath { return &a.ContextPaths },
 			"Files and folders of yours that this agent may read, besides those of all agents.").orNull(""),
 		serverList("mcp_servers", "MCP servers whose tools the agent may use: a list, or a mapping of names.").orNull(""),
 		values("allowed_tools", name(), func(a *draft) *[]string { return &a.Gear.Only },

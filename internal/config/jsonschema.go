@@ -140,6 +140,8 @@ func ranged(k Key, kind Kind) node {
 // element is what a list or a mapping of names holds.
 func element(k Key) any {
 	switch {
+	case k.Keys != nil && k.Each != nil:
+		return node{"anyOf": []any{object(k.Keys), typed(*k.Each)}}
 	case k.Keys != nil:
 		return object(k.Keys)
 	case k.Each != nil:

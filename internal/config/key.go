@@ -39,7 +39,7 @@ type Key struct {
 	Advice string
 	Keys   []Key // of a mapping, or of the mappings in a list
 	// Each is what an element of a list or of a mapping with names of the user's
-	// is; nil where Keys says it, or where it is anything.
+	// is; nil where Keys alone says it, or where it is anything.
 	Each *Key
 	// Also are further types a value can have.
 	Also []Kind

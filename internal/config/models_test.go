@@ -105,9 +105,12 @@ var ofBackends = map[string][]trial{
 	"chat_template_kwargs": forwardedKey("chat_template_kwargs", `{"enable_thinking":true}`),
 	"separate_reasoning":   forwardedKey("separate_reasoning", "true"),
 
-	"cwd":                  {{"cwd: workspace1", func(a *config.Agent) {}}},
-	"files":                {{"files: false", func(a *config.Agent) { a.Gear.Files = false }}},
-	"context_paths[].path": {{"context_paths: [{path: /data}]", func(a *config.Agent) { a.ContextPaths = []event.ContextPath{{Path: "/data"}} }}},
+	"cwd":   {{"cwd: workspace1", func(a *config.Agent) {}}},
+	"files": {{"files: false", func(a *config.Agent) { a.Gear.Files = false }}},
+	"context_paths[].path": {
+		{"context_paths: [{path: /data}]", func(a *config.Agent) { a.ContextPaths = []event.ContextPath{{Path: "/data"}} }},
+		{"context_paths: [/data]", func(a *config.Agent) { a.ContextPaths = []event.ContextPath{{Path: "/data"}} }},
+	},
 	"context_paths[].permission": {{"context_paths: [{path: /data, permission: write}]", func(a *config.Agent) {
 		a.ContextPaths = []event.ContextPath{{Path: "/data", Write: true}}
 	}}},

@@ -32,6 +32,24 @@ func findContext(r *reader, e entry, c *event.ContextPath) {
 	}
 }
 
+// readPath takes text for a path that is only read.
+func readPath(r *reader, e entry, c *event.ContextPath) {
+	e.path, e.key = join(e.path, "path"), "path"
+	r.given[e.path] = e
+	text, ok := scan(r, e, name())
+	if !ok {
+		return
+	}
+	for _, end := range []string{":rw", ":w"} {
+		if plain, writes := strings.CutSuffix(text, end); writes {
+			r.fault(e, e.valueAt(), fmt.Sprintf("what may be written is not said by %s here", end), fmt.Sprintf("write {path: %s, permission: write}", plain))
+			return
+		}
+	}
+	c.Path = text
+	findContext(r, e, c)
+}
+
 // absolute resolves a path as a shell would that stands in dir.
 func (r *reader) absolute(e entry, dir, path string, script bool) string {
 	var err error

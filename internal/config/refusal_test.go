@@ -147,7 +147,7 @@ team.yaml:8:26: final_answer_strategy must be winner_reuse, winner_present or sy
 		`team.yaml:5:30: fairness_lead_cap_answers must be a whole number from 1 up, not 0; lock-step is not supported; fairness_enabled: false switches the check off`},
 	{"override", inOrchestrator("override: on"), `team.yaml:5:13: override must be off, wait or a number of seconds above 0, not "on"`},
 	{"override with a unit", inOrchestrator("override: 1m"), `team.yaml:5:13: override must be off, wait or a number of seconds above 0, not "1m"; did you mean 60?`},
-	{"override misspelt", inOrchestrator("override: wiat"), `team.yaml:5:13: override must be off, wait or a number of seconds above 0, not "wiat"`},
+	{"override misspelt", inOrchestrator("override: wiat"), `team.yaml:5:13: override must be off, wait or a number of seconds above 0, not "wiat"; did you mean "wait"?`},
 	{"override of zero", inOrchestrator("override: 0"), `team.yaml:5:13: override must be off, wait or a number of seconds above 0, not 0`},
 	{"money", inOrchestrator("max_cost: $2.50"),
 		`team.yaml:5:13: max_cost must be an amount in dollars such as 2.50, with up to six decimals, not "$2.50"; did you mean 2.50?`},
@@ -168,11 +168,13 @@ team.yaml:8:32: round_timeout_grace_seconds must be a number of seconds from 0 u
 		`team.yaml:5:33: orchestrator_timeout_seconds must be a number of seconds above 0, not 1e12; the longest is a year, 31536000`},
 
 	// Context paths.
-	{"context paths", inOrchestrator("context_paths:", "  - path: /a", "    permission: all", "  - /b", "  - {permission: read}", "  - path: /a"),
-		`team.yaml:7:19: permission must be read or write, not "all"
-team.yaml:8:7: an element of context_paths must be a mapping, not "/b"
+	{"context paths", inOrchestrator("context_paths:", "  - path: /a", "    permission: wirte", "  - 3", "  - {permission: read}", "  - path: /a", "  - /a", "  - /b:rw"),
+		`team.yaml:7:19: permission must be read or write, not "wirte"; did you mean "write"?
+team.yaml:8:7: an element of context_paths must be a mapping, not 3
 team.yaml:9:7: path is missing
-team.yaml:10:13: the context path "/a" is given twice`},
+team.yaml:10:13: the context path "/a" is given twice
+team.yaml:11:7: the context path "/a" is given twice
+team.yaml:12:7: what may be written is not said by :rw here; write {path: /b, permission: write}`},
 	{"context paths are a mapping", inOrchestrator("context_paths:", "  path: /a"),
 		`team.yaml:6:5: context_paths must be a list, not a mapping; put a dash before each element`},
 	{"protected outside", inOrchestrator("context_paths:", "  - path: /a", "    protected_paths: [x, ../b, /a-evil, 3]"),

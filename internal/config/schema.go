@@ -45,8 +45,8 @@ func settings(f *reading) *Settings { return &f.Settings }
 var ui = sync.OnceValue(func() []row[UI] {
 	return append([]row[UI]{
 		plain("display_type", same("textual_terminal", "rich_terminal", "simple", "silent", "none"), func(u *UI) *string { return &u.Display },
-			"Which display a person at a terminal gets: textual_terminal is the full screen, simple is plain lines."),
-		plain("theme", name(), func(u *UI) *string { return &u.Theme }, "The colours of the display."),
+			"The display a person at a terminal is to get. It has no effect yet: there is one display."),
+		plain("theme", name(), func(u *UI) *string { return &u.Theme }, "The colours of the display. It has no effect yet."),
 		plain("logging_enabled", truth(), func(u *UI) *bool { return new(bool) },
 			"Everything is in the log, whatever stands here.").byDefault("true").then(alwaysLogged),
 		{Key: Key{Name: "type", Later: true, Advice: "the key is display_type"}},
@@ -123,7 +123,7 @@ var orchestrator = sync.OnceValue(func() []row[Settings] {
 		optional("max_cost", dollars(), func(s *Settings) **event.Money { return &s.MaxCost },
 			"How many dollars a run may spend.").byDefault("no limit").applying(budget).orNull(""),
 
-		list("context_paths", contextPath(), distinctPath, func(s *Settings) *[]event.ContextPath { return &s.ContextPaths },
+		contextPaths(func(s *Settings) *[]event.ContextPath { return &s.ContextPaths },
 			"Files and folders of yours that the agents may read, and the presenter may write where that is permitted.").
 			orNull(""),
 		notNeeded("snapshot_storage", path(), "snapshots live in the directory of the run"),
@@ -172,6 +172,28 @@ var timeouts = sync.OnceValue(func() []row[Settings] {
 			"How long an agent that was told to finish still has."),
 	}
 })
+
+// contextPaths is a list of paths, each a mapping, or text if it is only read.
+func contextPaths[T any](at func(*T) *[]event.ContextPath, doc string) row[T] {
+	k := list("context_paths", contextPath(), distinctPath, at, doc)
+	each := describe[T]("", path(), "").Key
+	k.Each, k.What = &each, "a list of mappings, or of paths that are only read"
+	k.read = func(r *reader, e entry, into *T) {
+		items, _ := r.items(e)
+		*at(into) = nil
+		for _, c := range items {
+			var p event.ContextPath
+			if _, text := c.node.(*ast.StringNode); text {
+				readPath(r, c, &p)
+			} else {
+				fill(r, c, contextPath(), &p)
+			}
+			distinctPath(r, c, &p)
+			*at(into) = append(*at(into), p)
+		}
+	}
+	return k
+}
 
 // contextPath is an element of orchestrator.context_paths.
 var contextPath = sync.OnceValue(func() []row[event.ContextPath] {

@@ -103,7 +103,7 @@ func tooMuch(tokens token.Tokens) (*token.Token, string) {
 			dashes++
 		}
 		if i >= maxTokens {
-			return t, "the configuration goes on for too long"
+			return t, fmt.Sprintf("the configuration is too long: it may have %d pieces, of which a line such as key: value has three", maxTokens)
 		}
 		if brackets+dashes > maxDepth {
 			return t, fmt.Sprintf("nested more than %d deep", maxDepth)

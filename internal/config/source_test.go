@@ -60,7 +60,7 @@ func TestUnreadable(t *testing.T) {
 		{"open bracket", "agents: [a\norchestrator: b\n", "team.yaml:2:1: not valid YAML: ',' or ']' must be specified"},
 		{"deep", deep, "team.yaml:1:65: nested more than 64 deep"},
 		{"deep dashes", strings.Repeat("- ", 70), "team.yaml:1:129: nested more than 64 deep"},
-		{"long", many, "team.yaml:6667:4: the configuration goes on for too long"},
+		{"long", many, "team.yaml:6667:4: the configuration is too long: it may have 20000 pieces, of which a line such as key: value has three"},
 		{"large", strings.Repeat("#", 10<<20), "team.yaml:1:1: the configuration is larger than 1048576 bytes"},
 	} {
 		if got := said(t, tt.src); got != tt.want {

@@ -12,11 +12,22 @@ func nearest(word string, known []string) string {
 	word = strings.ReplaceAll(strings.ToLower(word), "-", "_")
 	best, at := "", max(1, min(len(word), 30)/3)+1
 	for _, k := range known {
-		if d := levenshtein.ComputeDistance(word, strings.ToLower(k)); d < at {
+		if d := Slips(word, strings.ToLower(k)); d < at {
 			best, at = k, d
 		}
 	}
 	return best
+}
+
+// Slips is how many slips of the hand lie between two words: a letter too many,
+// too few or another one, or two that changed places.
+func Slips(a, b string) int {
+	least := levenshtein.ComputeDistance(a, b)
+	for i := 0; i+1 < len(a) && least > 1; i++ {
+		turned := a[:i] + a[i+1:i+2] + a[i:i+1] + a[i+2:]
+		least = min(least, 1+levenshtein.ComputeDistance(turned, b))
+	}
+	return least
 }
 
 // didYouMean is a suggestion, or "" if nothing is near.
