@@ -121,7 +121,7 @@ func (a *App) material(ctx context.Context, configured []event.ContextPath, q co
 	for _, p := range append(slices.Clone(q.Context), named...) {
 		abs, there := a.resolve(p.Path)
 		if !there {
-			return "", nil, nil, control.Usagef("the context path %s does not exist", p.Path)
+			return "", nil, nil, control.Usagef("the context path %s does not exist%s", p.Path, a.rightsMeant(p.Path))
 		}
 		if p.Path, err = a.real(abs); err != nil {
 			return "", nil, nil, err
@@ -147,6 +147,18 @@ func (a *App) material(ctx context.Context, configured []event.ContextPath, q co
 		images = append(images, m)
 	}
 	return text, paths, images, a.allowed(paths)
+}
+
+// rightsMeant is a hint for a path that is there but for what stands at its end.
+func (a *App) rightsMeant(path string) string {
+	i := strings.LastIndexByte(path, ':')
+	if i < 0 || len(path)-i > 6 {
+		return ""
+	}
+	if _, there := a.resolve(path[:i]); !there {
+		return ""
+	}
+	return "; write " + path[:i] + " to have it read, or " + path[:i] + ":rw to let the winner write it"
 }
 
 // within reports whether a path is part of what the agents have anyway: naming
