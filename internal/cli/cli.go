@@ -10,7 +10,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -84,7 +83,7 @@ func Main(args []string, streams Streams, version string, open Open) int {
 	}
 	code, say := exitCode(err, e.out)
 	if say != "" {
-		fmt.Fprintf(e.Err, "conclave: %s\n", say)
+		e.complain(say)
 	}
 	return code
 }
@@ -108,6 +107,7 @@ was cut off can be resumed.`,
 	}
 	root.SetVersionTemplate("conclave {{.Version}}\n")
 	root.SetFlagErrorFunc(wrongFlag)
+	root.SetUsageTemplate(foldFlags(root.UsageTemplate(), e.width(e.OutTerminal)))
 	f := root.PersistentFlags()
 	f.StringVarP(&e.dir, "directory", "C", ".", "work in the project of this `directory`")
 	f.BoolVar(&e.noColor, "no-color", false, "no colours (also: NO_COLOR in the environment)")

@@ -64,7 +64,7 @@ func (e *env) examine(all []control.Health, asJSON bool) error {
 			return err
 		}
 	} else {
-		r.print(e.Out, paint(e.Color && e.OutTerminal))
+		r.print(e.Out, paint(e.Color && e.OutTerminal), e.width(e.OutTerminal))
 	}
 	if r.Problems > 0 {
 		return outcome{exitUsage}
@@ -72,17 +72,18 @@ func (e *env) examine(all []control.Health, asJSON bool) error {
 	return nil
 }
 
-func (r findings) print(w io.Writer, p paint) {
+func (r findings) print(w io.Writer, p paint, columns int) {
 	colours := map[control.Verdict]func(string) string{control.Well: p.green, control.Warning: p.yellow, control.Trouble: p.red}
 	wide := 0
 	for _, h := range r.Checks {
 		wide = max(wide, len(h.Area))
 	}
+	margin := 7 + 2 + wide + 2
 	for _, h := range r.Checks {
 		state := fmt.Sprintf("%-7s", h.State)
-		fmt.Fprintf(w, "%s  %-*s  %s\n", colours[h.State](state), wide, h.Area, view.OneLine(h.What))
+		fmt.Fprintf(w, "%s  %-*s  %s\n", colours[h.State](state), wide, h.Area, hung(view.OneLine(h.What), margin, columns))
 		if h.Do != "" {
-			fmt.Fprintf(w, "%s  → %s\n", strings.Repeat(" ", 7+2+wide), view.OneLine(h.Do))
+			fmt.Fprintf(w, "%s→ %s\n", strings.Repeat(" ", margin), hung(view.OneLine(h.Do), margin+2, columns))
 		}
 	}
 	fmt.Fprintf(w, "%s, %s.\n", count(r.Problems, "problem"), count(r.Warnings, "warning"))

@@ -9,6 +9,7 @@ import (
 
 	"conclave/internal/config"
 	"conclave/internal/control"
+	"conclave/internal/view"
 )
 
 func newExplain(e *env) *cobra.Command {
@@ -47,13 +48,13 @@ Secrets are not shown.`,
 				return printJSON(e.Out, explained(places, set))
 			}
 			if len(a) == 0 {
-				listKeys(e.Out, places, set)
+				listKeys(e.Out, places, set, e.width(e.OutTerminal))
 			} else {
 				for i, p := range explained(places, set) {
 					if i > 0 {
 						fmt.Fprintln(e.Out)
 					}
-					p.print(e.Out)
+					p.print(e.Out, e.width(e.OutTerminal))
 				}
 			}
 			if doubts != nil {
@@ -129,18 +130,18 @@ func explained(places []config.Place, set map[string][]config.Origin) []explanat
 	return out
 }
 
-func (x explanation) print(w io.Writer) {
+func (x explanation) print(w io.Writer, columns int) {
 	fmt.Fprintln(w, x.Path)
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "  %-9s%s\n", name, text)
+			fmt.Fprintf(w, "  %-9s%s\n", name, hung(text, 11, columns))
 		}
 	}
 	if x.Missing {
-		line("", strings.TrimSpace("Known from MassGen and not supported yet: it has no effect. "+x.Advice))
+		line("", strings.TrimSuffix("Known from MassGen and not supported yet: it has no effect; "+x.Advice, "; "))
 		return
 	}
-	fmt.Fprintf(w, "  %s\n", x.What)
+	fmt.Fprintf(w, "  %s\n", hung(x.What, 2, columns))
 	line("value", x.Value)
 	if !strings.Contains(x.Value, strings.Join(x.Words[:min(1, len(x.Words))], "")) || len(x.Words) > 7 {
 		line("words", strings.Join(x.Words, ", "))
@@ -155,18 +156,27 @@ func (x explanation) print(w io.Writer) {
 	}
 }
 
-// listKeys prints every supported key with the beginning of what it means.
-func listKeys(w io.Writer, places []config.Place, set map[string][]config.Origin) {
+// listKeys prints every supported key with the beginning of what it means, on one
+// line each: of that as much as there is room for.
+func listKeys(w io.Writer, places []config.Place, set map[string][]config.Origin, columns int) {
+	wide := 58
+	if columns > 0 {
+		wide = min(wide, columns/2)
+	}
 	for _, p := range places {
 		if p.Key.Later {
 			continue
 		}
 		first, _, _ := strings.Cut(p.Key.Doc, ". ")
+		first = strings.TrimSuffix(first, ".")
+		if columns > 0 {
+			first = view.Shorten(first, columns-max(wide, len(p.Path))-4)
+		}
 		mark := " "
 		if len(set[config.Plain(p.Path)]) > 0 {
 			mark = "*"
 		}
-		fmt.Fprintf(w, "%s %-58s %s\n", mark, p.Path, strings.TrimSuffix(first, "."))
+		fmt.Fprintf(w, "%s %-*s  %s\n", mark, wide, p.Path, first)
 	}
 	if len(set) > 0 {
 		fmt.Fprintln(w, "\n* is set here. For one key: conclave explain KEY")

@@ -32,7 +32,7 @@ func (w *watch) left(ctx context.Context, err error) error {
 		return w.handOver(ctx)
 	}
 	if w.out.err != nil {
-		fmt.Fprintf(w.Err, "conclave: standard output cannot be written any more: %v\n", reason(w.out.err))
+		w.complain(fmt.Sprintf("standard output cannot be written any more: %v", reason(w.out.err)))
 	}
 	what := "The run is left as it is and nothing of it is lost."
 	if w.stopping {
@@ -93,7 +93,7 @@ func (w *watch) print(r view.RunResult) error {
 	case !w.show.quiet:
 		w.summary(r)
 	case r.Error != "":
-		fmt.Fprintf(w.Err, "conclave: %s\n", view.OneLine(r.Error))
+		w.complain(view.OneLine(r.Error))
 	}
 	if w.printAnswer(r.FinalAnswer.Text); w.out.fault() != nil {
 		return fmt.Errorf("print the answer: %w\nIt is kept; see it with: conclave runs show %s", w.out.fault(), w.id)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -49,4 +51,19 @@ func (e *env) width(terminal bool) int {
 	}
 	w, _ := e.Size()
 	return w
+}
+
+// complain prints what went wrong.
+func (e *env) complain(what string) {
+	fmt.Fprintln(e.Err, strings.Join(folded("conclave: "+what, e.width(e.ErrTerminal)), "\n"))
+}
+
+// widest is how wide help becomes: longer lines are hard to read.
+const widest = 100
+
+// foldFlags has a template of help fold the flags' texts. Help is prose: it is as
+// wide as a page where there is no terminal, as all of it is.
+func foldFlags(template string, columns int) string {
+	columns = min(cmp.Or(columns, 80), widest)
+	return strings.ReplaceAll(template, "Flags.FlagUsages ", fmt.Sprintf("Flags.FlagUsagesWrapped %d ", columns))
 }

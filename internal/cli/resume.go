@@ -22,8 +22,8 @@ nothing that was recorded is lost or done twice. Without an ID it takes the
 newest run that is not finished.
 
 A run that another process drives is not resumed: follow it with
-"conclave log --follow ID". If that process hangs, --take-over makes this one the
-driver, and whatever the other still tries to record is refused.`,
+"conclave log --follow ID". If that process hangs, --take-over makes this one
+the driver, and whatever the other still tries to record is refused.`,
 		Example: `  conclave resume
   conclave resume k3f9
   conclave resume --background run-20261115-084210-k3f9`,
