@@ -78,10 +78,14 @@ func words(err error) string {
 	if !ok {
 		return err.Error()
 	}
-	if u, ok := errors.AsType[*url.Error](e.Err); ok {
-		return fmt.Sprintf("%s: %v", e.Message, u.Err)
+	what := e.Message
+	if e.Kind == backend.Unreachable {
+		what, _, _ = strings.Cut(what, " (") // the advice is ours to give here
 	}
-	return e.Message
+	if u, ok := errors.AsType[*url.Error](e.Err); ok {
+		return fmt.Sprintf("%s: %v", what, u.Err)
+	}
+	return what
 }
 
 // trouble is what happened, without the key, should the provider echo it.

@@ -14,6 +14,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -210,11 +211,14 @@ const (
 // Final reports whether trying again cannot help.
 func (k ErrorKind) Final() bool { return k == Auth || k == Invalid || k == Declined }
 
+// Error says what happened. The kind is told beside it wherever it matters, so it
+// stands here only where there is nothing else.
 func (e *Error) Error() string {
+	what := cmp.Or(e.Message, string(e.Kind))
 	if e.Err != nil {
-		return fmt.Sprintf("%s: %s: %v", e.Kind, e.Message, e.Err)
+		return fmt.Sprintf("%s: %v", what, e.Err)
 	}
-	return fmt.Sprintf("%s: %s", e.Kind, e.Message)
+	return what
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -5,8 +5,8 @@
 // that the next turn sends back, thought signatures and parts we know nothing of
 // included. Calls without an id of Gemini's own are given one.
 //
-// Of Google's client, google.golang.org/genai, only the types are used. The
-// client itself reads the environment and complains on the standard logger, in
+// Google's client, google.golang.org/genai, is not used but to test against: it
+// reads the environment and complains on the standard logger, in
 // the middle of a person's screen, when it finds two keys there or a connection
 // is lost; it takes comments for errors and an early end for the end, and reports
 // the code in an error's body instead of the status. So the request is made with

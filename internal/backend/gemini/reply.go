@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/wire"
 	"conclave/internal/event"
-
-	"google.golang.org/genai"
 )
 
 // A chunk is one event of the stream. Parts are kept as they came, so that what
@@ -18,12 +17,12 @@ import (
 type chunk struct {
 	Candidates []struct {
 		Content           struct{ Parts []json.RawMessage }
-		FinishReason      genai.FinishReason
+		FinishReason      string
 		FinishMessage     string
-		GroundingMetadata *genai.GroundingMetadata
+		GroundingMetadata *groundingMetadata
 	}
 	PromptFeedback *struct{ BlockReason, BlockReasonMessage string }
-	UsageMetadata  *genai.GenerateContentResponseUsageMetadata
+	UsageMetadata  *usageMetadata
 	Error          json.RawMessage
 }
 
@@ -37,8 +36,8 @@ type part struct {
 		ID, Name string
 		Args     json.RawMessage
 	}
-	ExecutableCode      *genai.ExecutableCode
-	CodeExecutionResult *genai.CodeExecutionResult
+	ExecutableCode      *executableCode
+	CodeExecutionResult *codeExecutionResult
 	ToolCall            *served
 	ToolResponse        *served
 }
@@ -61,10 +60,10 @@ type reply struct {
 	ids     map[string]bool
 	calls   int
 	doing   *event.Step // code or a tool whose result is yet to come
-	sources *genai.GroundingMetadata
-	usage   *genai.GenerateContentResponseUsageMetadata
+	sources *groundingMetadata
+	usage   *usageMetadata
 	said    int // bytes
-	reason  genai.FinishReason
+	reason  string
 	message string
 	blocked string
 }
@@ -122,7 +121,7 @@ func (r *reply) part(raw json.RawMessage) error {
 		r.doing = &event.Step{ID: p.ExecutableCode.ID, Name: "code_execution", Input: p.ExecutableCode.Code}
 	case p.CodeExecutionResult != nil:
 		res := p.CodeExecutionResult
-		r.result("code_execution", res.ID, res.Output, res.Outcome != genai.OutcomeOK)
+		r.result("code_execution", res.ID, res.Output, res.Outcome != outcomeOK)
 	case p.ToolCall != nil:
 		r.did()
 		r.doing = &event.Step{ID: p.ToolCall.ID, Name: tool(p.ToolCall.ToolType), Input: string(p.ToolCall.Args)}
@@ -159,7 +158,7 @@ func (r *reply) flush() {
 	if r.words.Len() == 0 {
 		return
 	}
-	raw, err := json.Marshal(genai.Part{Text: r.words.String()})
+	raw, err := json.Marshal(genPart{Text: r.words.String()})
 	if err != nil {
 		panic(err) // text always has a JSON form
 	}
@@ -217,7 +216,7 @@ func (r *reply) finish() error {
 	r.flush()
 	r.did()
 	r.search()
-	native, err := json.Marshal(map[string]any{"role": genai.RoleModel, "parts": r.parts})
+	native, err := json.Marshal(map[string]any{"role": roleModel, "parts": r.parts})
 	if err != nil {
 		return r.garbled("its parts cannot be kept", err)
 	}
@@ -233,21 +232,20 @@ func (r *reply) finish() error {
 // stop is why the reply ended, in the seam's words.
 func (r *reply) stop() (string, error) {
 	switch r.reason {
-	case genai.FinishReasonStop:
+	case finishStop:
 		if r.calls > 0 {
 			return "tools", nil
 		}
 		return "end", nil
-	case genai.FinishReasonMaxTokens:
+	case finishMaxTokens:
 		return "length", nil
-	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent,
-		genai.FinishReasonSPII, genai.FinishReasonLanguage, genai.FinishReasonImageSafety, genai.FinishReasonImageProhibitedContent,
-		genai.FinishReasonImageRecitation:
-		return "refusal", nil
 	case "":
 		return "refusal", nil // the prompt was blocked
 	}
-	what := "it finished with " + string(r.reason)
+	if slices.Contains(refusals, r.reason) {
+		return "refusal", nil
+	}
+	what := "it finished with " + r.reason
 	if r.message != "" {
 		what += ": " + r.message
 	}

@@ -8,24 +8,22 @@ import (
 
 	"conclave/internal/backend"
 	"conclave/internal/event"
-
-	"google.golang.org/genai"
 )
 
-// A body is what is sent. Contents are *genai.Content, or a reply of Gemini's
+// A body is what is sent. Contents are *content, or a reply of Gemini's
 // own as it was.
 type body struct {
-	Contents   []any                   `json:"contents"`
-	System     *genai.Content          `json:"systemInstruction,omitempty"`
-	Tools      []*genai.Tool           `json:"tools,omitempty"`
-	ToolConfig *genai.ToolConfig       `json:"toolConfig,omitempty"`
-	Config     *genai.GenerationConfig `json:"generationConfig,omitempty"`
+	Contents   []any             `json:"contents"`
+	System     *content          `json:"systemInstruction,omitempty"`
+	Tools      []*genTool        `json:"tools,omitempty"`
+	ToolConfig *toolConfig       `json:"toolConfig,omitempty"`
+	Config     *generationConfig `json:"generationConfig,omitempty"`
 }
 
 func (m *model) body(in backend.Input) ([]byte, error) {
 	b := body{Contents: m.contents(in.Messages), Config: m.config(in)}
 	if in.System != "" {
-		b.System = &genai.Content{Parts: []*genai.Part{{Text: in.System}}}
+		b.System = &content{Parts: []*genPart{{Text: in.System}}}
 	}
 	b.tools(m, in.Tools)
 	out, err := json.Marshal(b)
@@ -35,8 +33,8 @@ func (m *model) body(in backend.Input) ([]byte, error) {
 	return merge(out, m.Extra)
 }
 
-func (m *model) config(in backend.Input) *genai.GenerationConfig {
-	c := &genai.GenerationConfig{Temperature: small(m.Temperature), TopP: small(m.TopP), ThinkingConfig: m.thinking()}
+func (m *model) config(in backend.Input) *generationConfig {
+	c := &generationConfig{Temperature: small(m.Temperature), TopP: small(m.TopP), ThinkingConfig: m.thinking()}
 	if m.TopK != nil {
 		k := float32(*m.TopK)
 		c.TopK = &k
@@ -59,21 +57,21 @@ func whole(n int) int32 { return int32(max(0, min(n, math.MaxInt32))) }
 // tools are the caller's and the provider's own. Newer models take both at once
 // if they may show what they did; older ones refuse that, and say so.
 func (b *body) tools(m *model, specs []backend.ToolSpec) {
-	var ours []*genai.FunctionDeclaration
+	var ours []*functionDeclaration
 	for _, s := range specs {
-		ours = append(ours, &genai.FunctionDeclaration{Name: s.Name, Description: s.Description, ParametersJsonSchema: schema(s.Schema)})
+		ours = append(ours, &functionDeclaration{Name: s.Name, Description: s.Description, ParametersJsonSchema: schema(s.Schema)})
 	}
 	if len(ours) > 0 {
-		b.Tools = append(b.Tools, &genai.Tool{FunctionDeclarations: ours})
+		b.Tools = append(b.Tools, &genTool{FunctionDeclarations: ours})
 	}
 	if m.WebSearch {
-		b.Tools = append(b.Tools, &genai.Tool{GoogleSearch: &genai.GoogleSearch{}})
+		b.Tools = append(b.Tools, &genTool{GoogleSearch: &struct{}{}})
 	}
 	if m.Code {
-		b.Tools = append(b.Tools, &genai.Tool{CodeExecution: &genai.ToolCodeExecution{}})
+		b.Tools = append(b.Tools, &genTool{CodeExecution: &struct{}{}})
 	}
 	if len(ours) > 0 && (m.WebSearch || m.Code) && generation(m.Name) >= 3 {
-		b.ToolConfig = &genai.ToolConfig{IncludeServerSideToolInvocations: new(true)}
+		b.ToolConfig = &toolConfig{IncludeServerSideToolInvocations: new(true)}
 	}
 }
 
@@ -90,19 +88,19 @@ func schema(s json.RawMessage) any {
 func (m *model) contents(messages []backend.Message) []any {
 	out := []any{}
 	for _, msg := range messages {
-		var parts []*genai.Part
-		role := genai.RoleUser
+		var parts []*genPart
+		role := roleUser
 		switch msg.From {
 		case backend.Assistant:
 			if native, ok := replay(msg.Native); ok {
 				out = append(out, native)
 				continue
 			}
-			role, parts = genai.RoleModel, m.spoken(msg)
+			role, parts = roleModel, m.spoken(msg)
 		case backend.Tool:
 			parts, after := m.results(msg.Results)
-			out = appendContent(out, genai.RoleUser, parts)
-			out = appendContent(out, genai.RoleUser, after)
+			out = appendContent(out, roleUser, parts)
+			out = appendContent(out, roleUser, after)
 			continue
 		default:
 			parts = append(text(msg.Text), pictures(msg.Images)...)
@@ -112,24 +110,24 @@ func (m *model) contents(messages []backend.Message) []any {
 	return out
 }
 
-func appendContent(all []any, role string, parts []*genai.Part) []any {
+func appendContent(all []any, role string, parts []*genPart) []any {
 	if len(parts) == 0 {
 		return all
 	}
-	return append(all, &genai.Content{Role: role, Parts: parts})
+	return append(all, &content{Role: role, Parts: parts})
 }
 
-func text(s string) []*genai.Part {
+func text(s string) []*genPart {
 	if s == "" {
 		return nil
 	}
-	return []*genai.Part{{Text: s}}
+	return []*genPart{{Text: s}}
 }
 
-func pictures(all []backend.Image) []*genai.Part {
-	var out []*genai.Part
+func pictures(all []backend.Image) []*genPart {
+	var out []*genPart
 	for _, p := range all {
-		out = append(out, &genai.Part{InlineData: &genai.Blob{MIMEType: p.Type, Data: p.Data}})
+		out = append(out, &genPart{InlineData: &blob{MIMEType: p.Type, Data: p.Data}})
 	}
 	return out
 }
@@ -140,7 +138,7 @@ func replay(native []byte) (json.RawMessage, bool) {
 		Role  string
 		Parts []json.RawMessage
 	}
-	if json.Unmarshal(native, &c) != nil || c.Role != genai.RoleModel || len(c.Parts) == 0 {
+	if json.Unmarshal(native, &c) != nil || c.Role != roleModel || len(c.Parts) == 0 {
 		return nil, false
 	}
 	return native, true
@@ -151,10 +149,10 @@ func replay(native []byte) (json.RawMessage, bool) {
 const unsigned = "skip_thought_signature_validator"
 
 // spoken is an assistant's message of which there is no native form.
-func (m *model) spoken(msg backend.Message) []*genai.Part {
+func (m *model) spoken(msg backend.Message) []*genPart {
 	out := text(msg.Text)
 	for i, c := range msg.Calls {
-		p := &genai.Part{FunctionCall: &genai.FunctionCall{ID: theirs(c.ID), Name: c.Name, Args: arguments(c)}}
+		p := &genPart{FunctionCall: &functionCall{ID: theirs(c.ID), Name: c.Name, Args: arguments(c)}}
 		if i == 0 && generation(m.Name) >= 3 {
 			p.ThoughtSignature = []byte(unsigned)
 		}
@@ -178,14 +176,14 @@ func arguments(c event.ToolCall) map[string]any {
 
 // results are tool results. Their pictures go along with them to models that
 // take them there, and into a message after them to others.
-func (m *model) results(all []backend.ToolResult) (parts, after []*genai.Part) {
+func (m *model) results(all []backend.ToolResult) (parts, after []*genPart) {
 	for _, r := range all {
 		field := "output"
 		if r.Error {
 			field = "error"
 		}
-		f := &genai.FunctionResponse{ID: theirs(r.Call), Name: r.Name, Response: map[string]any{field: r.Text}}
-		parts = append(parts, &genai.Part{FunctionResponse: f})
+		f := &functionResponse{ID: theirs(r.Call), Name: r.Name, Response: map[string]any{field: r.Text}}
+		parts = append(parts, &genPart{FunctionResponse: f})
 		if generation(m.Name) < 3 {
 			if len(r.Images) > 0 {
 				after = append(append(after, text(fmt.Sprintf("Pictures of the result of %s:", r.Name))...), pictures(r.Images)...)
@@ -193,7 +191,7 @@ func (m *model) results(all []backend.ToolResult) (parts, after []*genai.Part) {
 			continue
 		}
 		for _, p := range r.Images {
-			f.Parts = append(f.Parts, genai.NewFunctionResponsePartFromBytes(p.Data, p.Type))
+			f.Parts = append(f.Parts, &responsePart{InlineData: &blob{Data: p.Data, MIMEType: p.Type}})
 		}
 	}
 	return parts, after

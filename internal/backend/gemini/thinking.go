@@ -3,8 +3,6 @@ package gemini
 import (
 	"strconv"
 	"strings"
-
-	"google.golang.org/genai"
 )
 
 // generation is a model's major version, from its name; models that carry none,
@@ -30,13 +28,13 @@ func generation(name string) float64 {
 // do not think, nor does the smallest of 2.5 by itself, and they refuse to be
 // asked for their thoughts, so they are asked only by a configuration that does
 // so.
-func (m *model) thinking() *genai.ThinkingConfig {
+func (m *model) thinking() *thinkingConfig {
 	v := generation(m.Name)
 	idle := v < 2.5 || v < 3 && strings.Contains(m.Name, "flash-lite")
 	if idle && m.Think == nil && m.Effort == "" {
 		return nil
 	}
-	c := &genai.ThinkingConfig{IncludeThoughts: true}
+	c := &thinkingConfig{IncludeThoughts: true}
 	switch {
 	case m.Think != nil:
 		budget := int32(-1) // as the model sees fit
@@ -58,21 +56,21 @@ func (m *model) thinking() *genai.ThinkingConfig {
 
 // level is an effort in the words of models from 3 on. They cannot but think; the
 // larger ones not even minimally, and the first of them knew no middle.
-func (m *model) level() genai.ThinkingLevel {
+func (m *model) level() string {
 	switch m.Effort {
 	case "none", "minimal":
 		if strings.Contains(m.Name, "-pro") {
-			return genai.ThinkingLevelLow
+			return levelLow
 		}
-		return genai.ThinkingLevelMinimal
+		return levelMinimal
 	case "low":
-		return genai.ThinkingLevelLow
+		return levelLow
 	case "medium":
 		if !strings.Contains(m.Name, "gemini-3-pro") {
-			return genai.ThinkingLevelMedium
+			return levelMedium
 		}
 	}
-	return genai.ThinkingLevelHigh
+	return levelHigh
 }
 
 // budget is an effort in tokens, for models before 3. The larger ones cannot

@@ -27,7 +27,7 @@ func once(t *testing.T, b backend.Backend, in backend.Input, h backend.ToolHost)
 	r, err := backend.Collect(b.Turn(t.Context(), in, h), nil)
 	out := describe(r)
 	if err != nil {
-		out += fmt.Sprintf(" error %v", err)
+		out += fmt.Sprintf(" error %s: %v", backend.KindOf(err), err)
 	}
 	return strings.TrimSpace(out)
 }

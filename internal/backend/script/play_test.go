@@ -62,7 +62,7 @@ func TestNobodyToVoteFor(t *testing.T) {
 		in   backend.Input
 	}{{"other", only}, {"self", others}, {"longest", none}, {"first", none}} {
 		_, err := play(t, do("vote: {for: "+tt.word+"}"), tt.in)
-		want := fmt.Sprintf("invalid: script test: there is no answer to vote for as %q", tt.word)
+		want := fmt.Sprintf("script test: there is no answer to vote for as %q", tt.word)
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -108,7 +108,7 @@ func TestInCircles(t *testing.T) {
 		calls++
 		return backend.ToolResult{}
 	})), nil)
-	if err == nil || err.Error() != "invalid: script test: no end after 100 replies" || calls != 100 {
+	if err == nil || err.Error() != "script test: no end after 100 replies" || calls != 100 {
 		t.Errorf("error %v after %d calls", err, calls)
 	}
 }

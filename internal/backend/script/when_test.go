@@ -110,7 +110,7 @@ func TestConditions(t *testing.T) {
 // TestNoStep has a script that is silent about its scene fail for good.
 func TestNoStep(t *testing.T) {
 	_, err := play(t, when("own: 7"), backend.Input{Messages: []backend.Message{prompt(block("agent2.1", "b"))}, Tools: outcomes})
-	const want = "invalid: script test: no step fits model call 1 (own answers: 0, peers' answers: 1, presenting: false)"
+	const want = "script test: no step fits model call 1 (own answers: 0, peers' answers: 1, presenting: false)"
 	if err == nil || err.Error() != want || !backend.KindOf(err).Final() {
 		t.Errorf("error %v, want %s", err, want)
 	}

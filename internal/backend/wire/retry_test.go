@@ -92,7 +92,7 @@ func TestEchoedKey(t *testing.T) {
 		defer stop()
 		_, err := post(t.Context(), client(pools))
 		err = Failure(err, "claude", backend.Key{File: "team.yaml", Agent: "a"})
-		if want := "auth: the key of a in team.yaml was refused by claude (401): wrong key: [key]"; err == nil || err.Error() != want {
+		if want := "the key of a in team.yaml was refused by claude (401): wrong key: [key]"; err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	})

@@ -62,7 +62,7 @@ func Failure(err error, provider string, key backend.Key) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		e.Kind, e.Message = backend.Truncated, "the reply of "+provider+" ended before it was complete"
 	case isNet(err):
-		e.Kind, e.Message = backend.Unreachable, provider+" cannot be reached"
+		e.Kind, e.Message = backend.Unreachable, unreached(provider)
 	}
 	return e
 }
@@ -85,6 +85,11 @@ func nonsense(err error) bool {
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, types := errors.AsType[*json.UnmarshalTypeError](err)
 	return syntax || types || errors.Is(err, bufio.ErrTooLong)
+}
+
+// unreached says of a provider nobody answers for what to try.
+func unreached(provider string) string {
+	return provider + " cannot be reached (check the network, a proxy or base_url; conclave doctor tells what can be reached)"
 }
 
 func isNet(err error) bool {

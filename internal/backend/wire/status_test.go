@@ -120,6 +120,10 @@ func TestFailure(t *testing.T) {
 			t.Errorf("%v is %s, want %s", tt.err, got, tt.want)
 		}
 	}
+	gone := Failure(&url.Error{Op: "Post", URL: "https://x", Err: errors.New("connection refused")}, "claude", backend.Key{})
+	if want := `claude cannot be reached (check the network, a proxy or base_url; conclave doctor tells what can be reached): Post "https://x": connection refused`; gone.Error() != want {
+		t.Errorf("got  %v\nwant %s", gone, want)
+	}
 	if Failure(nil, "claude", backend.Key{}) != nil {
 		t.Error("nil is a failure")
 	}

@@ -116,7 +116,7 @@ func (t *transport) try(ctx context.Context, req *http.Request, body []byte) (*h
 		resp.Body = s
 		err = t.inspect(resp, s, body)
 	} else {
-		err = &backend.Error{Kind: backend.Unreachable, Message: t.provider + " cannot be reached", Err: err}
+		err = &backend.Error{Kind: backend.Unreachable, Message: unreached(t.provider), Err: err}
 	}
 	if err != nil {
 		err = why(req.Context(), ctx, err)
