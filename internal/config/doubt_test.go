@@ -96,8 +96,8 @@ var backendRefusals = []struct{ name, src, want string }{
 	{"security", onClaude + "mcp_servers: {s: {command: npx, security: {level: strict}}}",
 		`6:39: "security" is not supported yet and has no effect; a server gets the variables under env and nothing else of yours; permissions.rules decide about its tools`},
 	{"variables of servers", onClaude + "mcp_servers: {s: {command: npx, args: ['${SOME_TOKEN}', '${NO_SUCH_THING}'], env: {A: '${NO_SUCH_THING}'}}}",
-		`6:64: the environment variable NO_SUCH_THING is not set
-6:94: the environment variable NO_SUCH_THING is not set`},
+		`6:64: the environment variable NO_SUCH_THING is not set; set it where you start the program (export NO_SUCH_THING=…), or take the reference out
+6:94: the environment variable NO_SUCH_THING is not set; set it where you start the program (export NO_SUCH_THING=…), or take the reference out`},
 	{"upwards", onClaude + "mcp_servers: {s: {command: npx, cwd: ../x}}", `6:44: cwd must not lead upwards; write the folder itself`},
 	{"secrets of servers", onClaude + "mcp_servers: {s: {command: npx, env: {A_TOKEN: hunter2, B: x}, args: [--key, ghp_0123456789abcdef0123]}}",
 		`6:45: this looks like a secret, and A_TOKEN is written to the log; put it into the environment and write ${NAME_OF_THE_VARIABLE}
@@ -105,7 +105,7 @@ var backendRefusals = []struct{ name, src, want string }{
 	{"a name and a password", onClaude + "base_url: https://me:hunter2@x.example", `6:7: this looks like a secret, and base_url is written to the log; put it into the environment and write ${NAME_OF_THE_VARIABLE}`},
 
 	{"a key that is written out", onClaude + "api_key: hunter2", `6:7: this key is written out: whoever reads the file has it; put it into the environment and write ${NAME_OF_THE_VARIABLE}`},
-	{"a key that is not set", onClaude + "api_key: ${NO_SUCH_THING}", `6:16: the environment variable NO_SUCH_THING is not set`},
+	{"a key that is not set", onClaude + "api_key: ${NO_SUCH_THING}", `6:16: the environment variable NO_SUCH_THING is not set; set it where you start the program (export NO_SUCH_THING=…), or take the reference out`},
 	{"an empty key", onClaude + "api_key: ''", `6:7: api_key is empty, as if it were not there`},
 	{"a key that is no text", onClaude + "api_key: [hunter2]", `6:16: api_key must be text, best a variable such as ${OPENAI_API_KEY}`},
 	{"a secret elsewhere", onClaude + "organization: ${SOME_TOKEN}", `6:7: organization has no effect: it is for openai, azure_openai or chatcompletion backends

@@ -32,7 +32,7 @@ func (r *reader) expand(e entry, s string, refer bool) (string, bool) {
 		}
 		value, set := r.lookup(name)
 		if !set {
-			r.fault(e, r.locate(e, "${"+name+"}"), fmt.Sprintf("the environment variable %s is not set", name), "")
+			r.fault(e, r.locate(e, "${"+name+"}"), fmt.Sprintf("the environment variable %s is not set", name), fmt.Sprintf("set it where you start the program (export %s=…), or take the reference out", name))
 			ok = false
 		} else if !refer && secretVariable(name) {
 			r.fault(e, r.locate(e, "${"+name+"}"), fmt.Sprintf("%s looks like a secret, and %s is written to the log", name, e.key),

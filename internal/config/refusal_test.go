@@ -216,10 +216,10 @@ team.yaml:7:3: final_answer_strategy has no effect: refinement is off, which set
 
 	// Variables.
 	{"no such variable", "agents:\n  - id: a-${NO_SUCH_THING}\n    backend: {type: demo, persona: '${EMPTY}'}\n",
-		`team.yaml:2:11: the environment variable NO_SUCH_THING is not set
+		`team.yaml:2:11: the environment variable NO_SUCH_THING is not set; set it where you start the program (export NO_SUCH_THING=…), or take the reference out
 team.yaml:3:36: persona must be pragmatist, theorist or sceptic, not "${EMPTY}"`},
 	{"no such variable in a block", "agents:\n  - id: a\n    system_message: |\n      one ${THREE}\n      zwölf ${NO_SUCH_THING}\n    backend: {type: demo, persona: sceptic}\n",
-		`team.yaml:5:13: the environment variable NO_SUCH_THING is not set`},
+		`team.yaml:5:13: the environment variable NO_SUCH_THING is not set; set it where you start the program (export NO_SUCH_THING=…), or take the reference out`},
 	{"not a variable", "agents:\n  - id: a\n    system_message: 'Use ${A:-b} and ${'\n    backend: {type: demo, persona: sceptic}\n",
 		`team.yaml:3:26: this is not a variable such as ${HOME}; write $${ for a literal ${`},
 	{"variable out of range", inOrchestrator("max_calls_per_round: ${EMPTY}"),
