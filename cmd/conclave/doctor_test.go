@@ -235,7 +235,7 @@ func TestDoctorWantsRoom(t *testing.T) {
 	}
 	p = newTeam(t)
 	p.output(t, "run", "-q", "--config", "two.yaml", "a task")
-	for _, dir := range []string{filepath.Join(p.dir, ".conclave", "runs"), filepath.Join(p.dir, ".conclave")} {
+	for _, dir := range []string{filepath.Join(p.dir, ".conclave", "leases"), filepath.Join(p.dir, ".conclave")} {
 		if err := os.Chmod(dir, 0o500); err != nil {
 			t.Fatal(err)
 		}
