@@ -126,9 +126,16 @@ func (t *turn) written(ctx context.Context) []event.Fact {
 		return nil
 	}
 	w, err := t.hand.Written(ctx)
+	if err != nil { // better said than taken for nothing written
+		if t.blind {
+			return nil
+		}
+		t.blind = true
+		return []event.Fact{t.fact("noticed", event.Noticed{Turn: t.turn, Text: clip("which of the user's files were changed cannot be told: "+err.Error(), event.InlineMax)})}
+	}
 	w.Turn = t.turn
 	nothing := t.wrote == nil && t.turn.Take == 1 && w.Total == 0
-	if err != nil || nothing || t.wrote != nil && reflect.DeepEqual(*t.wrote, w) {
+	if nothing || t.wrote != nil && reflect.DeepEqual(*t.wrote, w) {
 		return nil
 	}
 	t.wrote = &w

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ type kit struct {
 	written  event.Written
 	openErr  error
 	notices  []string
+	lookErr  error
 	scene    prompt.Scene
 	judging  func() // called before a call is judged
 
@@ -85,7 +87,7 @@ func (h hand) Snapshot(context.Context) (string, error) {
 	}
 	return h.snapshot(h.snapshots)
 }
-func (h hand) Written(context.Context) (event.Written, error) { return h.written, nil }
+func (h hand) Written(context.Context) (event.Written, error) { return h.written, h.lookErr }
 func (h hand) Close() error                                   { h.closed++; return nil }
 
 func equipped(id event.AgentID, b backend.Backend, k *kit) agenttest.Actor {
@@ -451,6 +453,19 @@ func TestDoneCallsAreTold(t *testing.T) {
 		mustContain(t, last, `outside {"do":"it"}`, "do not do it again")
 		if strings.Contains(last, "inside {}") {
 			t.Error("a call whose effect was taken back is listed")
+		}
+	})
+}
+
+// That the user's files cannot be looked at is said, not taken for nothing
+// written.
+func TestWrittenCannotBeTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stage := agenttest.New(event.Defaults(event.Mode{Single: true, Quick: true}), "Do it.", equipped("a", plays(answers("Done.")), &kit{lookErr: errors.New("the disk is gone")}))
+		stage.Started.Spec.ContextPaths = []event.ContextPath{{Path: "/src", Write: true}}
+		events := stage.Play(t, mem.New())
+		if n := agenttest.Bodies[event.Noticed](events, "a"); len(n) != 1 || !strings.Contains(n[0].Text, "the disk is gone") {
+			t.Errorf("noticed %+v", n)
 		}
 	})
 }

@@ -37,6 +37,7 @@ type turn struct {
 	in    backend.Input
 	hand  Hand
 	write bool           // the user's files may be written in this turn
+	blind bool           // it has been said that what was written cannot be told
 	wrote *event.Written // as it was recorded last
 	tools map[string]tool.Tool
 	shown []prompt.Answer          // every answer the agent has been shown
