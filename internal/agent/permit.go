@@ -57,34 +57,42 @@ func denied(why string) *tool.Result {
 	return &r
 }
 
-// await waits for a person's decision. Whatever else the turn is told meanwhile
-// is kept for the next call.
+// await waits for a person's decision.
 func (t *turn) await(ctx context.Context, gate string, a policy.Action) (*tool.Result, error) {
+	n, err := t.awaitNote(ctx, func(n coord.Note) bool { return n.Kind == coord.NotePermission && n.Gate == gate })
+	if err != nil {
+		return nil, err
+	}
+	switch n.Choice {
+	case event.PermitOnce, event.PermitRun:
+		return nil, nil
+	case event.PermitAlways:
+		if err := t.hand.Remember(a); err != nil {
+			return nil, fmt.Errorf("remember a permission: %w", err)
+		}
+		return nil, nil
+	}
+	return denied(cmp.Or(words[n.Text], fmt.Sprintf("a person said no: %s.", n.Text))), nil
+}
+
+// awaitNote waits for one note and keeps all others for the next call.
+func (t *turn) awaitNote(ctx context.Context, is func(coord.Note) bool) (coord.Note, error) {
 	for {
+		var found *coord.Note
 		for _, x := range t.port.Notes() {
-			n := x.(coord.Note)
-			if n.Kind != coord.NotePermission {
+			if n := x.(coord.Note); found == nil && is(n) {
+				found = &n
+			} else {
 				t.notes = append(t.notes, n)
-				continue
 			}
-			if n.Gate != gate {
-				continue // of a question nobody waits for any more
-			}
-			switch n.Choice {
-			case event.PermitOnce, event.PermitRun:
-				return nil, nil
-			case event.PermitAlways:
-				if err := t.hand.Remember(a); err != nil {
-					return nil, fmt.Errorf("remember a permission: %w", err)
-				}
-				return nil, nil
-			}
-			return denied(cmp.Or(words[n.Text], fmt.Sprintf("a person said no: %s.", n.Text))), nil
+		}
+		if found != nil {
+			return *found, nil
 		}
 		select {
 		case <-t.port.Told():
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return coord.Note{}, context.Cause(ctx)
 		}
 	}
 }

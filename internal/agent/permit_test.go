@@ -2,11 +2,13 @@ package agent_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"conclave/internal/agent/agenttest"
+	"conclave/internal/coord"
 	"conclave/internal/engine"
 	"conclave/internal/event"
 	"conclave/internal/eventlog/mem"
@@ -57,6 +59,40 @@ func TestWishWhileStopping(t *testing.T) {
 
 // What an agent is told of while it waits for a person reaches it afterwards.
 func TestNewsWhileAsking(t *testing.T) {
+	for name, doer := range map[string]func(engine.Doer) engine.Doer{
+		"one after another": nil,
+		"all at once":       func(d engine.Doer) engine.Doer { return lumping{d} },
+	} {
+		t.Run(name, func(t *testing.T) { newsWhileAsking(t, doer) })
+	}
+}
+
+// lumping is a crew that hears nothing until there is a decision, and then of
+// that first.
+type lumping struct{ engine.Doer }
+
+func (d lumping) Do(ctx context.Context, c flow.Command, p engine.Port) []event.Fact {
+	return d.Doer.Do(ctx, c, &lump{Port: p})
+}
+
+type lump struct {
+	engine.Port
+	held []any
+}
+
+func (p *lump) Notes() []any {
+	p.held = append(p.held, p.Port.Notes()...)
+	i := slices.IndexFunc(p.held, func(n any) bool { return n.(coord.Note).Kind == coord.NotePermission })
+	if i < 0 {
+		return nil
+	}
+	first := p.held[i]
+	rest := slices.Delete(p.held, i, i+1)
+	p.held = nil
+	return append([]any{first}, rest...)
+}
+
+func newsWhileAsking(t *testing.T, doer func(engine.Doer) engine.Doer) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kit{tools: []tool.Tool{&gadget{name: "shell", tier: tool.World}}, verdict: policy.Verdict{Decision: policy.Ask, Rule: "command"}}
 		rules := multi()
@@ -65,6 +101,7 @@ func TestNewsWhileAsking(t *testing.T) {
 		late := plays(answers("What b found.").in(time.Minute))
 		log := mem.New()
 		stage := agenttest.New(rules, "Do it.", equipped("a", sp, k), actor("b", late))
+		stage.Doer = doer
 		done := make(chan error, 1)
 		go func() { done <- stage.Start(context.Background(), t, log) }()
 		<-time.After(2 * time.Minute)

@@ -53,7 +53,7 @@ func (t *turn) looks(c event.ToolCall) bool {
 }
 
 // runTogether runs calls at the same time and waits for all of them. Whether
-// they may is decided first, one after another.
+// they may is decided one after another.
 func (t *turn) runTogether(ctx context.Context, calls []event.ToolCall) ([]tool.Result, error) {
 	out, errs := make([]tool.Result, len(calls)), make([]error, len(calls))
 	var wg sync.WaitGroup

@@ -262,26 +262,9 @@ func (t *turn) reserve(ctx context.Context) error {
 		if !wait {
 			return errTurnOver
 		}
-		if err := t.awaitBudget(ctx); err != nil {
+		// Other calls hold what this one may cost: ask again when it is worth it.
+		if _, err := t.awaitNote(ctx, func(n coord.Note) bool { return n.Kind == coord.NoteBudget }); err != nil {
 			return err
-		}
-	}
-}
-
-// awaitBudget waits until it is worth asking again: other calls held what this
-// one may cost.
-func (t *turn) awaitBudget(ctx context.Context) error {
-	for {
-		for _, x := range t.port.Notes() {
-			if n := x.(coord.Note); n.Kind == coord.NoteBudget {
-				return nil
-			}
-			t.notes = append(t.notes, x)
-		}
-		select {
-		case <-t.port.Told():
-		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
 	}
 }
