@@ -20,6 +20,7 @@ import (
 
 	"conclave/internal/proc"
 	"conclave/internal/sandbox"
+	"conclave/internal/sandbox/internal/layout"
 	"conclave/internal/sandbox/internal/scratch"
 )
 
@@ -29,7 +30,7 @@ type box struct {
 	filter  []byte
 	spec    sandbox.Spec
 	dir     *scratch.Dir
-	holds   []string // folders of Engine.held
+	hold    *layout.Hold
 	set     proc.Set
 }
 
@@ -94,7 +95,7 @@ func (b *box) start(ctx context.Context, c sandbox.Command) (*process, error) {
 func (b *box) options(c sandbox.Command) (string, error) {
 	// The place is looked at again for each command: what it names may have been
 	// made or replaced meanwhile.
-	items, err := b.hold()
+	items, err := b.hold.Take(b.spec.Place)
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +128,7 @@ func (b *box) options(c sandbox.Command) (string, error) {
 
 func (b *box) Close() error {
 	b.set.Close()
-	b.release()
+	b.hold.Give()
 	return b.dir.Remove()
 }
 

@@ -6,16 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
-	"slices"
-	"sync"
 
 	"conclave/internal/event"
 	"conclave/internal/policy"
 	"conclave/internal/proc"
 	"conclave/internal/sandbox"
+	"conclave/internal/sandbox/internal/layout"
 	"conclave/internal/sandbox/internal/scratch"
 	"conclave/internal/sandbox/internal/seccomp"
 )
@@ -28,8 +26,7 @@ type Engine struct {
 	// empty is no record, and a temporary folder.
 	Procs, Boxes string
 
-	mu   sync.Mutex
-	held map[string]int // folders put where nothing may be made, and for how many boxes
+	holds layout.Holds
 }
 
 var _ interface {
@@ -96,8 +93,8 @@ func (e *Engine) open(s sandbox.Spec) (*box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &box{engine: e, program: program, filter: filter, spec: s, dir: dir}
-	if _, err := b.hold(); err != nil {
+	b := &box{engine: e, program: program, filter: filter, spec: s, dir: dir, hold: e.holds.New(dir.Note)}
+	if _, err := b.hold.Take(s.Place); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -121,61 +118,4 @@ func (e *Engine) Left(_ context.Context, alive func(event.FlowID) bool) ([]strin
 
 func (e *Engine) Sweep(_ context.Context, alive func(event.FlowID) bool) ([]string, error) {
 	return scratch.Sweep(e.Boxes, alive)
-}
-
-// hold puts empty folders where nothing may be made and returns what the box
-// consists of now. The folders are shared by all boxes: removing one opens the
-// way in every box that has it.
-func (b *box) hold() ([]item, error) {
-	e := b.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	items, err := layout(b.spec.Place, slices.Collect(maps.Keys(e.held)))
-	if err != nil {
-		return nil, err
-	}
-	for _, i := range items {
-		if e.held[i.path] > 0 && !slices.Contains(b.holds, i.path) {
-			e.held[i.path]++
-			b.holds = append(b.holds, i.path)
-		}
-	}
-	for _, path := range missing(items) {
-		if err := b.put(path); err != nil {
-			return nil, err
-		}
-	}
-	return items, nil
-}
-
-// put makes one folder, after a note about it that outlives this process.
-func (b *box) put(path string) error {
-	if err := b.dir.Note(path); err != nil {
-		return err
-	}
-	if err := os.Mkdir(path, 0o755); err != nil {
-		return fmt.Errorf("keep %s from being made: %w", path, err)
-	}
-	if b.engine.held == nil {
-		b.engine.held = map[string]int{}
-	}
-	if !slices.Contains(b.holds, path) { // else somebody has removed it
-		b.engine.held[path]++
-		b.holds = append(b.holds, path)
-	}
-	return nil
-}
-
-// release removes the folders that no other box needs, if they are still empty.
-func (b *box) release() {
-	e := b.engine
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, path := range b.holds {
-		if e.held[path]--; e.held[path] == 0 {
-			delete(e.held, path)
-			_ = os.Remove(path)
-		}
-	}
-	b.holds = nil
 }
