@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 	"conclave/internal/eventlog"
 	"conclave/internal/eventlog/sqlite"
 	"conclave/internal/live"
-	"conclave/internal/sandbox/docker"
+	"conclave/internal/sandbox"
 )
 
 // Version is the program's version.
@@ -44,9 +45,9 @@ type App struct {
 	hub     live.Hub
 	pools   wire.Pools
 
-	mu         sync.Mutex
-	log        eventlog.Log   // opened when first needed
-	containers *docker.Engine // made when first needed
+	mu      sync.Mutex
+	log     eventlog.Log     // opened when first needed
+	engines []sandbox.Engine // made when first needed
 }
 
 var _ control.Control = (*App)(nil)
@@ -86,10 +87,12 @@ func (a *App) Close() error {
 	defer a.mu.Unlock()
 	a.pools.Close()
 	var errs []error
-	if a.containers != nil {
-		errs = append(errs, a.containers.Close())
-		a.containers = nil
+	for _, e := range a.engines {
+		if c, ok := e.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
 	}
+	a.engines = nil
 	if a.log != nil {
 		errs = append(errs, a.log.Close())
 		a.log = nil

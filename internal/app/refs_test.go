@@ -214,3 +214,15 @@ func TestAddressWithPassword(t *testing.T) {
 		}
 	}
 }
+
+// Every agent of a program gets the same engines: they count what they put into
+// the user's folders over all their boxes.
+func TestOneOfEachSandbox(t *testing.T) {
+	a := bare(t, "")
+	x, y := a.sandboxes(), a.sandboxes()
+	for i := range x {
+		if x[i] != y[i] {
+			t.Errorf("there are two of %s", x[i].Name())
+		}
+	}
+}

@@ -10,22 +10,20 @@ import (
 
 // sandboxes is every way to run commands there is. Which one an agent gets that
 // asks for none in particular is for [sandbox.Pick] to say: never the host.
+//
+// There is one of each: what an engine puts into the user's folders while boxes
+// are open is counted over all its boxes.
 func (a *App) sandboxes() []sandbox.Engine {
-	procs, boxes := a.state("procs"), a.state("boxes")
-	return []sandbox.Engine{
-		&bwrap.Engine{Procs: procs, Boxes: boxes},
-		&landlock.Engine{Self: "/proc/self/exe", Procs: procs, Boxes: boxes},
-		&host.Engine{Procs: procs, Boxes: boxes},
-		a.docker(),
-	}
-}
-
-// docker is the one client of the engine; it connects when it is first used.
-func (a *App) docker() *docker.Engine {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.containers == nil {
-		a.containers = docker.New(docker.Options{Boxes: a.state("boxes")})
+	if a.engines == nil {
+		procs, boxes := a.state("procs"), a.state("boxes")
+		a.engines = []sandbox.Engine{
+			&bwrap.Engine{Procs: procs, Boxes: boxes},
+			&landlock.Engine{Self: "/proc/self/exe", Procs: procs, Boxes: boxes},
+			&host.Engine{Procs: procs, Boxes: boxes},
+			docker.New(docker.Options{Boxes: boxes}), // connects when it is first used
+		}
 	}
-	return a.containers
+	return a.engines
 }
