@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -164,14 +165,27 @@ func TestManyWrittenFiles(t *testing.T) {
 	}
 }
 
-// volume is how many files the large test has: -files=100000 takes a while.
-var volume = flag.Int("files", 5_000, "files of the large test")
+// volume is how many files the large test has: a hundred thousand take half a
+// minute on a disk, so they are for CI without the race detector.
+var volume = flag.Int("files", map[bool]int{false: 5_000, true: 100_000}[os.Getenv("CI") != "" && !raced], "files of the large test")
 
-// Many changes cost no more memory than a few.
+// ceiling is how much the heap may grow over a workspace, however many files are
+// in it and have changed.
+const ceiling = 16 << 20
+
+// Many changes are all found and kept, below a ceiling of memory.
 func TestThousandsOfFiles(t *testing.T) {
 	n := *volume
 	r, dir := remembered(t, nil)
 	many(t, dir, n)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	defer func() {
+		runtime.ReadMemStats(&after)
+		if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > ceiling {
+			t.Errorf("the heap has grown by %d MiB over %d files", grown>>20, n)
+		}
+	}()
 	w, err := r.Written(t.Context())
 	must(t, err)
 	if w.Total != n || len(w.Changes) != 100 {
