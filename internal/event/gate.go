@@ -22,6 +22,15 @@ type Asked struct {
 const (
 	GateOverride   = "override"
 	GatePermission = "permission"
+	GatePlan       = "plan"
+)
+
+// Choices of a plan gate. What is said with "approve" is carried along when the
+// plan is executed; with "change" it is what is to be different.
+const (
+	PlanApprove = "approve"
+	PlanChange  = "change"
+	PlanDrop    = "drop"
 )
 
 // Choices of a permission gate. What is remembered is exactly the action asked

@@ -31,6 +31,8 @@ type RunSpec struct {
 	Dir string `json:"dir,omitempty"`
 	// Parent is the flow that launched this one and pays for it.
 	Parent FlowID `json:"parent,omitempty"`
+	// Plan is the directory of the approved plan that the run carries out.
+	Plan string `json:"plan,omitempty"`
 }
 
 // A Seat is one participant as it was configured when the run began.
@@ -98,6 +100,8 @@ type Assigned struct {
 	// Closing marks the last take of a round that ran past its deadline: no
 	// tools but the outcome, and a vote counts whatever it has seen.
 	Closing bool `json:"closing,omitempty"`
+	// Messages are the ids of those in its prompt.
+	Messages []string `json:"messages,omitempty"`
 }
 
 // Requested asks for leave to spend: an agent before a model call, or the shell
@@ -245,8 +249,10 @@ type Wished struct {
 // what it knows from then on.
 type Told struct {
 	Turn
-	Note string `json:"note"` // "news" or "wrap_up"
+	Note string `json:"note"` // "news", "wrap_up" or "message"
 	Seen Seen   `json:"seen,omitempty"`
+	// Messages are the ids of those it has read with this.
+	Messages []string `json:"messages,omitempty"`
 }
 
 // Proposed is everything one reply of an agent put forward as the outcome of
@@ -393,6 +399,8 @@ type Presenting struct {
 	Execute bool `json:"execute,omitempty"`
 	// Write: the writable context paths are writable now.
 	Write bool `json:"write,omitempty"`
+	// Messages are the ids of those in its prompt.
+	Messages []string `json:"messages,omitempty"`
 }
 
 // Presented is the final answer as the presenter wrote it.

@@ -52,41 +52,67 @@ var kinds = []struct {
 	{"written", reflect.TypeFor[Written]()},
 	{"wished", reflect.TypeFor[Wished]()},
 	{"noticed", reflect.TypeFor[Noticed]()},
+	{"messaged", reflect.TypeFor[Messaged]()},
+	{"withdrawn", reflect.TypeFor[Withdrawn]()},
+	{"wrap_up_requested", reflect.TypeFor[WrapUpRequested]()},
+	{"pause_requested", reflect.TypeFor[PauseRequested]()},
+	{"continue_requested", reflect.TypeFor[ContinueRequested]()},
+	{"stop_requested", reflect.TypeFor[StopRequested]()},
+	{"session_started", reflect.TypeFor[SessionStarted]()},
+	{"said", reflect.TypeFor[Said]()},
+	{"launched", reflect.TypeFor[Launched]()},
+	{"returned", reflect.TypeFor[Returned]()},
+	{"planned", reflect.TypeFor[Planned]()},
+	{"revised", reflect.TypeFor[Revised]()},
+	{"renamed", reflect.TypeFor[Renamed]()},
 }
 
-func (RunStarted) body()      {}
-func (Resumed) body()         {}
-func (Assigned) body()        {}
-func (Requested) body()       {}
-func (Granted) body()         {}
-func (Settled) body()         {}
-func (Called) body()          {}
-func (ToolReturned) body()    {}
-func (Told) body()            {}
-func (Proposed) body()        {}
-func (Answered) body()        {}
-func (Voted) body()           {}
-func (Refused) body()         {}
-func (Admitted) body()        {}
-func (Interrupted) body()     {}
-func (Failed) body()          {}
-func (Warned) body()          {}
-func (Lost) body()            {}
-func (TimerFired) body()      {}
-func (CancelRequested) body() {}
-func (Ending) body()          {}
-func (Chosen) body()          {}
-func (Asked) body()           {}
-func (Replied) body()         {}
-func (Closed) body()          {}
-func (Presenting) body()      {}
-func (Presented) body()       {}
-func (Finished) body()        {}
-func (ToolCalled) body()      {}
-func (Compacted) body()       {}
-func (Written) body()         {}
-func (Wished) body()          {}
-func (Noticed) body()         {}
+func (RunStarted) body()        {}
+func (Resumed) body()           {}
+func (Assigned) body()          {}
+func (Requested) body()         {}
+func (Granted) body()           {}
+func (Settled) body()           {}
+func (Called) body()            {}
+func (ToolReturned) body()      {}
+func (Told) body()              {}
+func (Proposed) body()          {}
+func (Answered) body()          {}
+func (Voted) body()             {}
+func (Refused) body()           {}
+func (Admitted) body()          {}
+func (Interrupted) body()       {}
+func (Failed) body()            {}
+func (Warned) body()            {}
+func (Lost) body()              {}
+func (TimerFired) body()        {}
+func (CancelRequested) body()   {}
+func (Ending) body()            {}
+func (Chosen) body()            {}
+func (Asked) body()             {}
+func (Replied) body()           {}
+func (Closed) body()            {}
+func (Presenting) body()        {}
+func (Presented) body()         {}
+func (Finished) body()          {}
+func (ToolCalled) body()        {}
+func (Compacted) body()         {}
+func (Written) body()           {}
+func (Wished) body()            {}
+func (Noticed) body()           {}
+func (Messaged) body()          {}
+func (Withdrawn) body()         {}
+func (WrapUpRequested) body()   {}
+func (PauseRequested) body()    {}
+func (ContinueRequested) body() {}
+func (StopRequested) body()     {}
+func (SessionStarted) body()    {}
+func (Said) body()              {}
+func (Launched) body()          {}
+func (Returned) body()          {}
+func (Planned) body()           {}
+func (Revised) body()           {}
+func (Renamed) body()           {}
 
 var byName, byType = index()
 

@@ -28,6 +28,11 @@ func (t Timeline) item(e event.Event) Item {
 		return t.troubleItem(e)
 	case event.CancelRequested, event.Ending, event.Chosen, event.Asked, event.Replied, event.Closed:
 		return t.decisionItem(e)
+	case event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested,
+		event.StopRequested, event.Said:
+		return t.speechItem(e)
+	case event.SessionStarted, event.Launched, event.Returned, event.Planned, event.Revised, event.Renamed:
+		return t.sessionItem(e)
 	case event.Requested:
 		if f.Child == "" {
 			return Item{}

@@ -74,6 +74,10 @@ const (
 	ItemChild       ItemKind = "child"
 	ItemCompacted   ItemKind = "compacted"
 	ItemWritten     ItemKind = "written"
+	ItemMessage     ItemKind = "message" // said to agents of a run
+	ItemSteer       ItemKind = "steer"   // a person has the run go another way
+	ItemSaid        ItemKind = "said"    // said in a session
+	ItemPlan        ItemKind = "plan"
 	ItemUnknown     ItemKind = "unknown" // a fact of a kind not known here
 )
 
