@@ -23,6 +23,7 @@
 //	schema.go    the table
 //	agents.go    the table's part about agents and the models they ask
 //	equip.go     the table's part about what agents have at hand; shell.go, mcp.go
+//	ui.go        the table's part about what a person sees and presses
 //	provider.go  who offers models, and which variables hold their keys
 //	massgen.go   keys and backends that are known and not supported yet
 //	settle.go    what concerns more than one key of an agent
@@ -82,12 +83,6 @@ type Agent struct {
 	Gear gear.Gear
 	// ContextPaths are this agent's besides those of the settings.
 	ContextPaths []event.ContextPath
-}
-
-// UI is how runs are shown.
-type UI struct {
-	Display string // empty is up to the program
-	Theme   string
 }
 
 // Load reads a configuration and makes sure that the files it names are there.

@@ -134,7 +134,7 @@ func others() []string {
 		"orchestrator.snapshot_storage", "orchestrator.agent_temporary_workspace", "orchestrator.coordination.task_planning_filesystem_mode",
 		"orchestrator.coordination.enable_agent_task_planning", "orchestrator.coordination.max_tasks_per_plan",
 		"orchestrator.coordination.enable_memory_filesystem_mode", "orchestrator.coordination.use_skills", "orchestrator.coordination.skills_directory",
-		"prompt", "ui.display_type", "ui.theme", "ui.logging_enabled")
+		"prompt", "ui.display_type", "ui.theme", "ui.keys", "ui.mouse", "ui.notifications", "ui.plain", "ui.logging_enabled")
 }
 
 func TestEverySetting(t *testing.T) {

@@ -345,9 +345,8 @@ func TestScriptedAgentsHaveTools(t *testing.T) {
 	}
 }
 
-func TestPromptAndUI(t *testing.T) {
-	f := mustParse(t, team+"prompt: Do it.\nui: {display_type: simple, theme: dark, logging_enabled: true}\n")
-	if f.Prompt != "Do it." || f.UI != (config.UI{Display: "simple", Theme: "dark"}) || len(f.Warnings) > 0 {
-		t.Errorf("%q, %+v, %v", f.Prompt, f.UI, f.Warnings)
+func TestPrompt(t *testing.T) {
+	if f := mustParse(t, team+"prompt: Do it.\n"); f.Prompt != "Do it." || len(f.Warnings) > 0 {
+		t.Errorf("%q, %v", f.Prompt, f.Warnings)
 	}
 }

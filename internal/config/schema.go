@@ -41,24 +41,6 @@ var top = sync.OnceValue(func() []row[reading] {
 
 func settings(f *reading) *Settings { return &f.Settings }
 
-// ui is how runs are shown.
-var ui = sync.OnceValue(func() []row[UI] {
-	return append([]row[UI]{
-		plain("display_type", same("textual_terminal", "rich_terminal", "simple", "silent", "none"), func(u *UI) *string { return &u.Display },
-			"The display a person at a terminal is to get. It has no effect yet: there is one display."),
-		plain("theme", name(), func(u *UI) *string { return &u.Theme }, "The colours of the display. It has no effect yet."),
-		plain("logging_enabled", truth(), func(u *UI) *bool { return new(bool) },
-			"Everything is in the log, whatever stands here.").byDefault("true").then(alwaysLogged),
-		{Key: Key{Name: "type", Later: true, Advice: "the key is display_type"}},
-	}, later[UI](laterUI)...)
-})
-
-func alwaysLogged(r *reader, e entry, _ *UI) {
-	if b, ok := e.node.(*ast.BoolNode); ok && !b.Value {
-		r.doubt(e, e.keyAt, "logging_enabled has no effect: a run is its log", "")
-	}
-}
-
 // orchestrator is how the agents work together. Rows are in the order in which
 // a person would look for them.
 var orchestrator = sync.OnceValue(func() []row[Settings] {
