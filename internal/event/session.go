@@ -15,6 +15,9 @@ type SessionStarted struct {
 	// From is a run that was there before the session, with which the
 	// conversation begins.
 	From FlowID `json:"from,omitempty"`
+	// Asks: somebody can be asked: for permissions, and before the winner of a
+	// vote presents.
+	Asks bool   `json:"asks,omitempty"`
 	By   string `json:"by,omitempty"`
 }
 
@@ -68,6 +71,9 @@ type Returned struct {
 	Winner    AgentID   `json:"winner,omitempty"`
 	Workspace string    `json:"workspace,omitempty"`
 	Error     string    `json:"error,omitempty"`
+	// Others are the newest answers of the other agents, where the run ended
+	// before anybody had chosen between them.
+	Others []Content `json:"others,omitempty"`
 	// Unread is what was said to the run and reached nobody: the next one is
 	// told.
 	Unread []Content `json:"unread,omitempty"`
