@@ -1,0 +1,199 @@
+// Package text measures, cuts and wraps text in cells of a terminal.
+//
+// A cell is what a terminal gives one narrow character. Combining marks take
+// none, wide characters two, and a character that is put together from several
+// (an emoji with a skin tone, a family) is as wide as terminals draw it. Every
+// function takes plain text or text with colours and other SGR sequences, and
+// counts only what is seen. Text of others goes through [Clean] first: nothing
+// else here takes out what could move the cursor.
+//
+// A tab counts up to the next column that four divides, and becomes spaces in
+// whatever a function gives back; where one line is asked for, a line break is a
+// space.
+package text
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"conclave/internal/view"
+)
+
+const (
+	tabWidth = 4
+	reset    = "\x1b[m"
+	ellipsis = "…"
+)
+
+// blank is where spaces are cut from.
+const blank = "                                                                                                                                "
+
+// Spaces is n spaces.
+func Spaces(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if n <= len(blank) {
+		return blank[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+// Clean takes out of s whatever is no text: escape sequences with all they say
+// (colours, links, titles), control characters, what reorders or hides the text
+// around it. Line breaks of every kind are \n afterwards, and tabs stay.
+func Clean(s string) string {
+	for i := range len(s) {
+		if c := s[i]; (c < 0x20 && c != '\n' && c != '\t') || c >= 0x7f {
+			return view.Clean(s)
+		}
+	}
+	return s
+}
+
+// step measures the first piece of s: how many bytes it has and how many cells
+// it takes. A piece is one character as people see it, or an escape sequence.
+func step(s string) (n, width int) {
+	if c := s[0]; c >= 0x20 && c < 0x7f && (len(s) == 1 || s[1] < 0x80) {
+		return 1, 1 // what follows cannot change it
+	}
+	if n := sgr(s); n > 0 {
+		return n, 0
+	}
+	_, width, n, _ = ansi.DecodeSequence(s, ansi.NormalState, nil)
+	return max(n, 1), width
+}
+
+// sgr is the length of the style sequence s begins with, 0 if there is none.
+func sgr(s string) int {
+	if len(s) < 3 || s[0] != '\x1b' || s[1] != '[' {
+		return 0
+	}
+	for i := 2; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9', c == ';', c == ':':
+		case c == 'm':
+			return i + 1
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// Width is how many cells s takes on one line.
+func Width(s string) int {
+	s = oneLine(s)
+	w := 0
+	for i := 0; i < len(s); {
+		n, cells := step(s[i:])
+		i, w = i+n, w+cells
+	}
+	return w
+}
+
+// Cut is s on one line of at most width cells. What is longer ends in "…".
+func Cut(s string, width int) string {
+	s = oneLine(s)
+	if width <= 0 {
+		return ""
+	}
+	var p, kept pen
+	w, at := 0, 0 // at: where to cut so that the ellipsis has room
+	for i := 0; i < len(s); {
+		n, cells := step(s[i:])
+		if w+cells > width {
+			return s[:at] + ellipsis + kept.close()
+		}
+		w += cells
+		p.see(s[i : i+n])
+		i += n
+		if w < width {
+			at, kept = i, p
+		}
+	}
+	return s
+}
+
+// CutLeft is the end of s on one line of at most width cells. What is longer
+// begins with "…".
+func CutLeft(s string, width int) string {
+	s = oneLine(s)
+	if width <= 0 {
+		return ""
+	}
+	over := Width(s) - width
+	if over <= 0 {
+		return s
+	}
+	var p pen
+	for i := 0; i < len(s); {
+		n, cells := step(s[i:])
+		if over < 0 && cells > 0 {
+			return p.open() + ellipsis + s[i:]
+		}
+		over -= cells
+		p.see(s[i : i+n])
+		i += n
+	}
+	return ellipsis
+}
+
+// Pad is s on one line of exactly width cells: cut, or filled with spaces.
+func Pad(s string, width int) string {
+	s = Cut(s, width)
+	if n := width - Width(s); n > 0 {
+		return s + Spaces(n)
+	}
+	return s
+}
+
+// Fit is lines made exactly height lines of exactly width cells. What is below
+// is left out, what is missing is blank.
+func Fit(lines []string, width, height int) []string {
+	out := make([]string, 0, max(height, 0))
+	for i := range height {
+		if i < len(lines) {
+			out = append(out, Pad(lines[i], width))
+		} else {
+			out = append(out, Spaces(width))
+		}
+	}
+	return out
+}
+
+// oneLine is s with tabs and line breaks made spaces.
+func oneLine(s string) string {
+	if strings.IndexByte(s, '\n') >= 0 {
+		s = strings.ReplaceAll(s, "\n", " ")
+	}
+	return Expand(s)
+}
+
+// Expand is s with every tab made spaces, up to the next column that four
+// divides. Lines stay lines.
+func Expand(s string) string {
+	if strings.IndexByte(s, '\t') < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	for i, col := 0, 0; i < len(s); {
+		switch s[i] {
+		case '\t':
+			n := tabWidth - col%tabWidth
+			b.WriteString(Spaces(n))
+			i, col = i+1, col+n
+			continue
+		case '\n':
+			b.WriteByte('\n')
+			i, col = i+1, 0
+			continue
+		}
+		n, cells := step(s[i:])
+		b.WriteString(s[i : i+n])
+		i, col = i+n, col+cells
+	}
+	return b.String()
+}
