@@ -14,6 +14,7 @@ package text
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -46,10 +47,28 @@ func Spaces(n int) string {
 func Clean(s string) string {
 	for i := range len(s) {
 		if c := s[i]; (c < 0x20 && c != '\n' && c != '\t') || c >= 0x7f {
-			return view.Clean(s)
+			return strings.Map(alone, view.Clean(s))
 		}
 	}
 	return s
+}
+
+// prepended are the rare characters that become one with whatever follows, so
+// that blanks we add would vanish into them.
+var prepended = &unicode.RangeTable{
+	R16: []unicode.Range16{{Lo: 0x0600, Hi: 0x0605, Stride: 1}, {Lo: 0x06dd, Hi: 0x06dd, Stride: 1}, {Lo: 0x070f, Hi: 0x070f, Stride: 1},
+		{Lo: 0x0890, Hi: 0x0891, Stride: 1}, {Lo: 0x08e2, Hi: 0x08e2, Stride: 1}, {Lo: 0x0d4e, Hi: 0x0d4e, Stride: 1}},
+	R32: []unicode.Range32{{Lo: 0x110bd, Hi: 0x110bd, Stride: 1}, {Lo: 0x110cd, Hi: 0x110cd, Stride: 1}, {Lo: 0x111c2, Hi: 0x111c3, Stride: 1},
+		{Lo: 0x113d1, Hi: 0x113d1, Stride: 1}, {Lo: 0x1193f, Hi: 0x1193f, Stride: 1}, {Lo: 0x11941, Hi: 0x11941, Stride: 1}, {Lo: 0x11a3a, Hi: 0x11a3a, Stride: 1},
+		{Lo: 0x11a84, Hi: 0x11a89, Stride: 1}, {Lo: 0x11d46, Hi: 0x11d46, Stride: 1}, {Lo: 0x11f02, Hi: 0x11f02, Stride: 1}},
+}
+
+// alone is r, or a sign for it if it does not stand alone.
+func alone(r rune) rune {
+	if r >= 0x0600 && unicode.Is(prepended, r) {
+		return unicode.ReplacementChar
+	}
+	return r
 }
 
 // step measures the first piece of s: how many bytes it has and how many cells
@@ -61,8 +80,12 @@ func step(s string) (n, width int) {
 	if n := sgr(s); n > 0 {
 		return n, 0
 	}
-	_, width, n, _ = ansi.DecodeSequence(s, ansi.NormalState, nil)
-	return max(n, 1), width
+	if c := s[0]; c < 0x20 || c == 0x7f {
+		_, width, n, _ = ansi.DecodeSequence(s, ansi.NormalState, nil)
+		return max(n, 1), width
+	}
+	cluster, width := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	return max(len(cluster), 1), width
 }
 
 // sgr is the length of the style sequence s begins with, 0 if there is none.
