@@ -80,7 +80,7 @@ var layers = []struct {
 	{"tui/text", "view"},
 	{"tui/theme", ""},
 	{"tui/list", "tui/text"},
-	{"tui/markdown tui/diff", "tui/text tui/theme"},
+	{"tui/markdown tui/diff tui/input", "tui/text tui/theme"},
 	{"app", "everything"},
 	{"bench", "everything"},
 	{"cmd/conclave", "app cli sandbox/landlock"},
