@@ -30,7 +30,8 @@ func (r *Run) apply(e event.Event) []flow.Command {
 		}
 
 	// What agents and people put forward waits for a verdict.
-	case event.Proposed, event.Requested, event.Presented, event.Wished, event.Replied, event.CancelRequested:
+	case event.Proposed, event.Requested, event.Presented, event.Wished, event.Replied, event.CancelRequested,
+		event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested, event.StopRequested:
 		r.inbox = append(r.inbox, e.Fact)
 
 	case event.Assigned:
@@ -54,6 +55,8 @@ func (r *Run) apply(e event.Event) []flow.Command {
 	case event.Told:
 		if m.current(b.Turn) {
 			m.Turn.Seen = merge(m.Turn.Seen, b.Seen)
+			m.Turn.job(b.Job)
+			r.read(m, b.Messages)
 		}
 	case event.Failed:
 		r.settle(b.Request, b.Usage)
@@ -74,7 +77,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 	case event.Granted:
 		r.grant(b)
 	case event.Admitted:
-		r.admit(b)
+		return r.admit(b)
 
 	case event.Warned:
 		return r.warn(m)
@@ -89,7 +92,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 			r.wished(m, b)
 			break
 		}
-		r.s.Gate = &gate{Asked: b, Since: r.s.Clock.Up}
+		r.s.Gate = &gate{Asked: b, Since: r.s.Clock.open()}
 	case event.Closed:
 		r.taken(b.Reply)
 		if g := r.s.Gate; g != nil && g.Gate == b.Gate {
@@ -126,6 +129,7 @@ func (r *Run) assign(m *member, b event.Assigned) []flow.Command {
 		Turn: b.Turn, Role: event.RoleWork, Seen: b.Seen,
 		MayAnswer: b.MayAnswer, MayVote: b.MayVote, Closing: b.Closing,
 	}
+	r.read(m, b.Messages)
 	return []flow.Command{r.work(m)}
 }
 
@@ -133,6 +137,7 @@ func (r *Run) present(m *member, b event.Presenting) []flow.Command {
 	m.enter(b.Turn, r.s.Clock.Active)
 	m.Turn = &turn{Turn: b.Turn, Role: event.RolePresent, Seen: r.revisions()}
 	r.s.Present = &presenting{b, m.ID}
+	r.read(m, b.Messages)
 	return []flow.Command{r.presentation(m)}
 }
 
@@ -173,6 +178,7 @@ func (m *member) returned(b event.ToolReturned) {
 		}
 	}
 	m.Turn.Open = slices.DeleteFunc(m.Turn.Open, func(c event.ToolCall) bool { return c.ID == b.Call })
+	m.Turn.job(b.Job)
 }
 
 // An agent that takes a round again is told what it did: the last calls, and
@@ -323,12 +329,24 @@ func (r *Run) grant(b event.Granted) {
 	}
 }
 
-func (r *Run) admit(b event.Admitted) {
+func (r *Run) admit(b event.Admitted) []flow.Command {
 	f, ok := r.taken(b.Ref)
 	if !ok {
-		return
+		return nil
 	}
 	switch p := f.Body.(type) {
+	case event.Messaged:
+		return r.say(f.ID, p)
+	case event.Withdrawn:
+		return r.withdraw(p)
+	case event.WrapUpRequested:
+		r.s.WrapUp = true
+	case event.PauseRequested:
+		return r.pause(true)
+	case event.ContinueRequested:
+		return r.pause(false)
+	case event.StopRequested:
+		return r.stop(p)
 	case event.CancelRequested:
 		if r.s.Cancelled == "" {
 			r.s.Cancelled = cancelWords(p)
@@ -339,6 +357,7 @@ func (r *Run) admit(b event.Admitted) {
 			r.outcome(m)
 		}
 	}
+	return nil
 }
 
 // taken removes the input a verdict refers to and returns it.

@@ -26,7 +26,7 @@ func (p Problem) String() string {
 // does not trust the decider, then replays the decider and compares. A log that
 // has not ended yet is sound if what there is of it is.
 func Check(log []event.Event) []Problem {
-	c := &checker{ids: map[string]uint64{}, turns: map[string]event.Turn{}, seats: map[event.AgentID]*seat{}, labels: map[event.Label]bool{}, asked: map[string]bool{}}
+	c := &checker{ids: map[string]uint64{}, turns: map[string]event.Turn{}, seats: map[event.AgentID]*seat{}, labels: map[event.Label]bool{}, asked: map[string]bool{}, said: map[string]event.Body{}}
 	for i, e := range log {
 		c.envelope(i, e)
 		c.body(e)
@@ -52,6 +52,11 @@ type checker struct {
 	chosen  bool
 	ended   uint64
 	asked   map[string]bool // and not closed
+
+	said   map[string]event.Body // by people, by id
+	paused bool
+	warned bool
+	ending bool
 }
 
 type seat struct {
@@ -106,10 +111,13 @@ func (c *checker) body(e event.Event) {
 		if !b.MayAnswer && !b.MayVote {
 			c.report(e.Seq, "turn %s can have no outcome", b.Turn)
 		}
+		c.reads(e.Seq, e.Agent, b.Messages)
 	case event.Told:
 		c.seen(e.Seq, b.Seen)
+		c.reads(e.Seq, e.Agent, b.Messages)
 	case event.Presenting:
 		c.begin(e.Seq, s, b.Turn)
+		c.reads(e.Seq, e.Agent, b.Messages)
 		if !c.chosen {
 			c.report(e.Seq, "presenting before a winner is chosen")
 		}
@@ -147,6 +155,8 @@ func (c *checker) body(e event.Event) {
 		c.choose(e.Seq, b)
 	case event.Finished:
 		c.finish(e.Seq, b)
+	default:
+		c.steer(e)
 	}
 }
 
@@ -173,6 +183,9 @@ func (c *checker) begin(seq uint64, s *seat, t event.Turn) {
 		c.report(seq, "turn %s begins twice", t)
 	case t.Round != s.rounds && t.Round != s.rounds+1:
 		c.report(seq, "round %d follows round %d", t.Round, s.rounds)
+	}
+	if c.paused && !c.ending {
+		c.report(seq, "turn %s begins while the run is paused", t)
 	}
 	s.turn, s.done[t], s.rounds = &t, true, t.Round
 }
@@ -233,6 +246,9 @@ func (c *checker) seen(seq uint64, seen event.Seen) {
 func (c *checker) choose(seq uint64, b event.Chosen) {
 	if c.chosen {
 		c.report(seq, "a second winner")
+	}
+	if c.paused && !c.ending {
+		c.report(seq, "a winner while the run is paused")
 	}
 	c.chosen = true
 	if s := c.seats[b.Winner]; s == nil || s.revision == 0 {

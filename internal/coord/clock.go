@@ -8,9 +8,10 @@ import (
 
 type duration = time.Duration
 
-// clock keeps the run's two times. Up runs while a driver does; Active stands
-// still besides while a person is being asked. Nobody times out while the
-// program was not running or somebody was thinking.
+// clock keeps the run's times. Up runs while a driver does; Active stands still
+// besides while a person is being asked or the run is paused. Nobody times out
+// while the program was not running or somebody was thinking. Held is how much of
+// Up the run was paused: what is left of it measures how long a question is open.
 //
 // Deadlines are measured against what the clock said when a timer last fired:
 // what an agent brings in late, but before the timer, is not too late, and the
@@ -19,13 +20,18 @@ type clock struct {
 	Now    time.Time `json:"now,omitzero"` // of the last event
 	Up     duration  `json:"up,omitempty"`
 	Active duration  `json:"active,omitempty"`
+	Held   duration  `json:"held,omitempty"`
 	Rung   rung      `json:"rung,omitzero"` // at the last TimerFired
 }
 
 type rung struct {
 	Up     duration `json:"up,omitempty"`
 	Active duration `json:"active,omitempty"`
+	Open   duration `json:"open,omitempty"`
 }
+
+// open is the time by which questions expire.
+func (c *clock) open() duration { return c.Up - c.Held }
 
 func (r *Run) tick(e event.Event) {
 	c := &r.s.Clock
@@ -35,11 +41,14 @@ func (r *Run) tick(e event.Event) {
 	}
 	c.Now = e.At
 	c.Up += passed
-	if !r.asking() {
+	switch {
+	case r.paused():
+		c.Held += passed
+	case !r.asking():
 		c.Active += passed
 	}
 	if _, ok := e.Body.(event.TimerFired); ok {
-		c.Rung = rung{c.Up, c.Active}
+		c.Rung = rung{c.Up, c.Active, c.open()}
 	}
 }
 
@@ -79,10 +88,10 @@ func (r *Run) runSoft() duration {
 // overdue records what time has brought about.
 func (r *Run) overdue() (event.Fact, bool) {
 	now, up := r.s.Clock.Rung.Active, r.s.Clock.Rung.Up
-	if f, ok := r.expired(up); ok {
+	if f, ok := r.expired(r.s.Clock.Rung.Open); ok {
 		return f, true
 	}
-	if !r.s.RunWarned && r.s.Ending == nil && now >= r.runSoft() {
+	if !r.s.RunWarned && r.s.Ending == nil && (r.s.WrapUp || now >= r.runSoft()) {
 		return event.Fact{ID: "warned/run", Body: event.Warned{}}, true
 	}
 	for _, m := range r.s.Members {
@@ -117,13 +126,13 @@ func (r *Run) Wake() (time.Time, bool) {
 	c := &r.s.Clock
 	var left []duration
 	active := func(d duration) {
-		if !r.asking() {
+		if !r.asking() && !r.paused() {
 			left = append(left, d-c.Active)
 		}
 	}
 	for _, g := range r.questions() {
-		if g.Wait > 0 {
-			left = append(left, g.Since+duration(g.Wait)-c.Up)
+		if g.Wait > 0 && !r.paused() {
+			left = append(left, g.Since+duration(g.Wait)-c.open())
 		}
 	}
 	if r.s.Ending == nil && !r.s.RunWarned {

@@ -36,6 +36,8 @@ type Work struct {
 	// Snapshot is the agent's workspace with its last answer; empty if it has
 	// none.
 	Snapshot string
+	// Said is what people have said to the agent, oldest first.
+	Said []Message
 }
 
 // Present asks an agent for the final answer. It comes back as Presented.
@@ -50,6 +52,14 @@ type Present struct {
 	Calls    int
 	Unknown  []event.ToolCall
 	Done     []event.ToolCall
+	Said     []Message
+}
+
+// A Message is what a person has said to an agent.
+type Message struct {
+	ID   string
+	Text event.Content
+	By   string
 }
 
 // Shown is an answer as another agent sees it.
@@ -70,19 +80,28 @@ type Cast struct {
 
 // A Note is what an agent in the middle of a turn is told.
 type Note struct {
-	Kind    string // NoteNews, NoteWrapUp, NotePermission or NoteBudget
+	Kind    string
 	Seen    event.Seen
 	Answers []Shown
 	// Of a permission: which question, what was chosen, and what was said.
 	Gate, Choice, Text string
+	// Said is the message that has come or is taken back.
+	Said Message
+	// Job is the command to end.
+	Job string
 }
 
-// Kinds of notes.
+// Kinds of notes. Those a model is told of are what Told says.
 const (
 	NoteNews       = "news"
 	NoteWrapUp     = "wrap_up"
 	NotePermission = "permission"
 	NoteBudget     = "budget"
+	NoteMessage    = "message"
+	NoteTakenBack  = "taken_back" // a message that was not read yet is not to be
+	NotePause      = "pause"      // make no call of the model until NoteContinue
+	NoteContinue   = "continue"
+	NoteJob        = "job" // end a command in the background
 )
 
 func (w Work) Key() string    { return w.Turn.Key(w.Agent) }
@@ -119,6 +138,7 @@ func (r *Run) work(m *member) Work {
 		Unknown:  m.Round.Unknown,
 		Done:     m.Round.Done,
 		Snapshot: m.snapshot(),
+		Said:     r.said(m),
 	}
 }
 
@@ -139,6 +159,7 @@ func (r *Run) presentation(m *member) Present {
 		Calls:    r.rules().MaxCalls - m.Round.Calls,
 		Unknown:  m.Round.Unknown,
 		Done:     m.Round.Done,
+		Said:     r.said(m),
 	}
 	for _, v := range r.s.Members {
 		if v.Vote != nil {

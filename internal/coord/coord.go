@@ -13,6 +13,8 @@
 //	judge.go    verdicts on what agents and people put forward
 //	clock.go    deadlines: time is the time of events, never a clock
 //	permit.go   permissions a person is asked for
+//	message.go  what people say to agents, and who has read it
+//	steer.go    wrapping up, pausing, stopping an agent or a command of its
 //	final.go    winner, override, presentation, the end
 //	command.go  what the shell is asked to do
 //	check.go    the invariants of a log
@@ -58,7 +60,12 @@ type state struct {
 	// Answers counts accepted answers: the serial number of the newest.
 	Answers int `json:"answers,omitempty"`
 
-	RunWarned bool          `json:"run_warned,omitempty"`
+	RunWarned bool `json:"run_warned,omitempty"`
+	// WrapUp and Paused are what a person has asked for.
+	WrapUp bool `json:"wrap_up,omitempty"`
+	Paused bool `json:"paused,omitempty"`
+	// Messages are what people have said to agents, oldest first.
+	Messages  []*message    `json:"messages,omitempty"`
 	Cancelled string        `json:"cancelled,omitempty"` // who asked, and why
 	OverSpent string        `json:"over_spent,omitempty"`
 	Ending    *ending       `json:"ending,omitempty"`
@@ -86,7 +93,7 @@ type presenting struct {
 
 type gate struct {
 	event.Asked
-	Since  time.Duration `json:"since"` // on the running clock
+	Since  time.Duration `json:"since"` // on the clock of questions
 	Closed *event.Closed `json:"closed,omitempty"`
 }
 
@@ -97,6 +104,8 @@ type member struct {
 	Answers []answer      `json:"answers,omitempty"`
 	Vote    *event.Voted  `json:"vote,omitempty"`
 	Lost    *event.Lost   `json:"lost,omitempty"`
+	// Stopped is who has asked that it does not act again, in words.
+	Stopped string `json:"stopped,omitempty"`
 	// Turn is what the agent is doing; nil when it is idle.
 	Turn *turn `json:"turn,omitempty"`
 	// Round is the round it is in, or the last one if that has an outcome.
@@ -134,6 +143,7 @@ type turn struct {
 	Done      []event.ToolCall `json:"done,omitempty"` // with one, the last of them
 	Cut       bool             `json:"cut,omitempty"`  // the driver it had is gone
 	Held      []string         `json:"held,omitempty"` // reservations
+	Jobs      []string         `json:"jobs,omitempty"` // in the background, as far as is known
 	// Waits is what it asked for and could not have while other calls held it.
 	Waits *event.Amount `json:"waits,omitempty"`
 }
@@ -165,7 +175,7 @@ func (r *Run) Rules() event.Rules {
 }
 
 // CheckpointVersion changes with the form of what Checkpoint writes.
-func (r *Run) CheckpointVersion() int { return 1 }
+func (r *Run) CheckpointVersion() int { return 2 }
 
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.

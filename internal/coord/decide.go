@@ -23,7 +23,7 @@ func (r *Run) Due() []event.Fact {
 
 // order is in which order a run looks for what is due.
 var order = []func(*Run) (event.Fact, bool){
-	(*Run).verdict, (*Run).cutOff, (*Run).moot, (*Run).overdue, (*Run).usedUp, (*Run).endEarly, (*Run).conclude, (*Run).coordinate,
+	(*Run).verdict, (*Run).dismissed, (*Run).cutOff, (*Run).moot, (*Run).overdue, (*Run).usedUp, (*Run).endEarly, (*Run).conclude, (*Run).coordinate,
 }
 
 // Decides reports whether a body is one that a run decides, not one that
@@ -38,10 +38,12 @@ func (r *Run) Decides(b event.Body) bool {
 	return false
 }
 
-// Hears reports whether a body may come from anybody: people cancel and reply.
+// Hears reports whether a body may come from anybody: people cancel, reply, say
+// something to agents and have the run go another way.
 func (r *Run) Hears(b event.Body) bool {
 	switch b.(type) {
-	case event.CancelRequested, event.Replied:
+	case event.CancelRequested, event.Replied, event.Messaged, event.Withdrawn, event.WrapUpRequested,
+		event.PauseRequested, event.ContinueRequested, event.StopRequested:
 		return true
 	}
 	return false
@@ -116,8 +118,10 @@ func (r *Run) causeToEnd() (event.StoppedBy, string) {
 		return event.StoppedByUser, r.s.Cancelled
 	case r.pastDeadline():
 		return event.StoppedByDeadline, fmt.Sprintf("the run's time of %s is over", r.rules().RunLimit)
-	case r.s.OverSpent != "":
+	case r.s.OverSpent != "" && !r.s.Paused: // turns in flight could not use what they have paid for
 		return event.StoppedByBudget, r.s.OverSpent
+	case len(r.live()) == 0 && r.s.Chosen == nil && r.allStopped():
+		return event.StoppedByUser, "every agent was stopped: " + r.losses()
 	case len(r.live()) == 0 && r.s.Chosen == nil:
 		return event.StoppedByFailure, "no agent is left: " + r.losses()
 	case r.planStranded():
@@ -135,7 +139,7 @@ func (r *Run) stopping() bool {
 // coordinate sets idle agents to work, and chooses when none is left to set to
 // work and none is working.
 func (r *Run) coordinate() (event.Fact, bool) {
-	if r.s.Chosen != nil {
+	if r.s.Chosen != nil || r.paused() {
 		return event.Fact{}, false
 	}
 	if r.s.Ending == nil {
@@ -157,7 +161,7 @@ func (r *Run) wanted(m *member) bool {
 	case m.Lost != nil || m.Turn != nil:
 		return false
 	case r.rules().SkipVoting: // a turn has no outcome but an answer
-		return len(m.Answers) == 0 && r.canAnswerMore(m)
+		return r.invited(m) && (len(m.Answers) == 0 || (m.Round.Open || r.unread(m)) && !r.tooFarAhead(m))
 	case m.Round.Open:
 		return !r.resting(m)
 	case r.parked(m) || r.fresh(m) || r.spent(m):
@@ -178,9 +182,10 @@ func (r *Run) spent(m *member) bool {
 }
 
 // fresh reports whether m's vote counts as it stands: it has seen the newest
-// revision of every agent, or was cast when no more could be seen.
+// revision of every agent, or was cast when no more could be seen; and whatever
+// people have said to m, it had read.
 func (r *Run) fresh(m *member) bool {
-	return m.Vote != nil && (m.Vote.Closing || r.rules().DisableInjection || m.Vote.Seen.Covers(r.revisions()))
+	return m.Vote != nil && r.heeds(m) && (m.Vote.Closing || r.rules().DisableInjection || m.Vote.Seen.Covers(r.revisions()))
 }
 
 // parked reports whether m, who has an answer, has to wait for the others: for
@@ -256,6 +261,7 @@ func (r *Run) assignment(m *member) event.Fact {
 		MayAnswer: r.invited(m) && !r.tooFarAhead(m),
 		MayVote:   r.mayVote(seen),
 		Closing:   m.Round.Open && r.roundTime(m).cut(r.s.Clock.Rung.Active),
+		Messages:  r.addressed(m),
 	}}
 }
 

@@ -76,6 +76,8 @@ func (r *Run) conclude() (event.Fact, bool) {
 			return closed(g, event.Closed{Choice: g.Default, How: "ending"}), true
 		}
 		return r.finish(r.draft()), true
+	case r.paused():
+		return event.Fact{}, false
 	case r.wantsGate():
 		return r.ask(), true
 	case r.asking():
@@ -177,6 +179,7 @@ func (r *Run) presentingBy(m *member) event.Fact {
 	return event.Fact{ID: "presenting/" + string(m.ID) + "/" + t.String(), Agent: m.ID, Body: event.Presenting{
 		Turn: t, Strategy: r.strategy(), Draft: d.ID, Revision: len(d.Answers),
 		Execute: r.rules().Execute, Write: r.s.Started.Spec.Writable() && (!r.rules().Planning || r.rules().Execute),
+		Messages: r.addressed(m),
 	}}
 }
 

@@ -28,6 +28,11 @@ const (
 	codeDenied      = "denied"
 	codeAttempts    = "attempts"
 	codeDeadline    = "deadline"
+	codeLost        = "lost"
+	codeMessage     = "message"
+	codeAlready     = "already"
+	codeJob         = "job"
+	codeStopped     = "stopped"
 )
 
 // A verdict is nil, or why something is refused.
@@ -57,6 +62,8 @@ func (r *Run) verdict() (event.Fact, bool) {
 		accepted, v = r.judgeReply(f, p)
 	case event.CancelRequested:
 		accepted = admitted(f)
+	default:
+		accepted, v = admitted(f), r.judgeSteering(f.Body)
 	}
 	if v == nil {
 		return accepted, true

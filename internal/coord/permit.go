@@ -56,7 +56,7 @@ func (r *Run) wished(m *member, a event.Asked) {
 	}
 	w := f.Body.(event.Wished)
 	r.s.Wishes = append(r.s.Wishes, &wish{
-		gate: gate{Asked: a, Since: r.s.Clock.Up}, Agent: m.ID, Turn: w.Turn, Hash: w.Hash,
+		gate: gate{Asked: a, Since: r.s.Clock.open()}, Agent: m.ID, Turn: w.Turn, Hash: w.Hash,
 	})
 }
 
@@ -87,9 +87,9 @@ func (r *Run) moot() (event.Fact, bool) {
 }
 
 // expired closes the first question that has been open for too long.
-func (r *Run) expired(up duration) (event.Fact, bool) {
+func (r *Run) expired(open duration) (event.Fact, bool) {
 	for _, g := range r.questions() {
-		if g.Wait > 0 && up >= g.Since+duration(g.Wait) {
+		if g.Wait > 0 && open >= g.Since+duration(g.Wait) {
 			return closed(g, event.Closed{Choice: g.Default, How: "expired"}), true
 		}
 	}

@@ -11,6 +11,9 @@ import (
 //	1  a request that does not fit below the ceiling ends the run
 //	2  it waits while other calls hold what would let it fit; a provider that asks
 //	   for a rest of ten seconds or more takes no attempt
+//
+// What people may say to a run while it goes on (Messaged and its like) is no
+// version of its own: a log without it decides nothing by it.
 const RulesVersion = 2
 
 // Rules are the coordination settings a run was started with, already resolved:

@@ -182,6 +182,15 @@ type ToolReturned struct {
 	Result Content `json:"result,omitzero"`
 	Error  bool    `json:"error,omitempty"`
 	Media  []Media `json:"media,omitempty"`
+	// Job is the command in the background that the call was about.
+	Job *Job `json:"job,omitempty"`
+}
+
+// A Job is a command that an agent has going in the background of a turn, as far
+// as is known. It ends with the turn at the latest.
+type Job struct {
+	ID    string `json:"id"`              // as its agent knows it
+	Ended string `json:"ended,omitempty"` // how, in words; empty while it runs
 }
 
 // Compacted records that an agent's conversation grew too long for its model
@@ -249,10 +258,13 @@ type Wished struct {
 // what it knows from then on.
 type Told struct {
 	Turn
-	Note string `json:"note"` // "news", "wrap_up" or "message"
+	Note string `json:"note"` // "news", "wrap_up", "message" or "job"
 	Seen Seen   `json:"seen,omitempty"`
-	// Messages are the ids of those it has read with this.
+	// Messages are the ids of those it has read with this. One that was taken
+	// back before does not count, and the agent has not been shown it.
 	Messages []string `json:"messages,omitempty"`
+	// Job is what has become of a command that a person has ended.
+	Job *Job `json:"job,omitempty"`
 }
 
 // Proposed is everything one reply of an agent put forward as the outcome of
@@ -352,12 +364,14 @@ type Failed struct {
 }
 
 // Warned records that a soft deadline has passed: of the agent's turn, or, with
-// no agent, of the whole run.
+// no agent, of the whole run. A person who asks everybody to wrap up brings the
+// latter about as well.
 type Warned struct {
 	Turn
 }
 
 // Lost records that an agent will not act again in this run. Its answers stay.
+// With the code "stopped" a person has asked for it.
 type Lost struct {
 	Code    string `json:"code"`
 	Message string `json:"message,omitempty"`

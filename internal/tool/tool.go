@@ -15,6 +15,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"conclave/internal/event"
 	"conclave/internal/policy"
 )
 
@@ -51,7 +52,12 @@ type Result struct {
 	Text   string
 	Error  bool
 	Images []Image
+	// Job is the command in the background that the call was about, for the log.
+	Job *Job
 }
+
+// A Job is what is known of a command in the background.
+type Job = event.Job
 
 // An Image is a picture a tool found.
 type Image struct {

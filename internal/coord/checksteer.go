@@ -1,0 +1,41 @@
+package coord
+
+import (
+	"slices"
+
+	"conclave/internal/event"
+)
+
+// steer counts what people say to a run, and what becomes of it.
+func (c *checker) steer(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Messaged, event.PauseRequested, event.ContinueRequested:
+		c.said[e.ID] = b
+	case event.Admitted:
+		switch c.said[b.Ref].(type) {
+		case event.PauseRequested:
+			c.paused = true
+		case event.ContinueRequested:
+			c.paused = false
+		case event.Messaged:
+			c.said["admitted/"+b.Ref] = c.said[b.Ref]
+		}
+	case event.Warned:
+		if e.Agent == "" && c.warned {
+			c.report(e.Seq, "everybody is told twice to finish")
+		}
+		c.warned = c.warned || e.Agent == ""
+	case event.Ending:
+		c.ending = true
+	}
+}
+
+// reads checks that what an agent reads was said to it and taken in.
+func (c *checker) reads(seq uint64, a event.AgentID, ids []string) {
+	for _, id := range ids {
+		m, ok := c.said["admitted/"+id].(event.Messaged)
+		if !ok || len(m.To) > 0 && !slices.Contains(m.To, a) {
+			c.report(seq, "%s reads %q, which nobody has said to it", a, id)
+		}
+	}
+}
