@@ -55,7 +55,7 @@ var palettes = map[string]palette{
 	},
 	"latte": {
 		back: "#eff1f5",
-		text: "#4c4f69", dim: "#6c6f85", faint: "#7c7f93",
+		text: "#4c4f69", dim: "#676a80", faint: "#7c7f93",
 		accent: "#1a56d0", good: "#2b6f1d", warn: "#8a5500", bad: "#c00d33", cyan: "#0f686e",
 		selBack: "#ccd0da", selText: "#2c2f45", chipBack: "#dce0e8", chipText: "#4c4f69", border: "#7c7f93",
 		agents: [Agents]string{"#1a56d0", "#a84300", "#2b6f1d", "#7a2fd0", "#0f686e", "#8a5500", "#c00d33", "#5a4bd0"},
