@@ -22,6 +22,7 @@ var layers = []struct {
 	{"coord/vote", "event"},
 	{"coord", "event flow budget coord/vote"},
 	{"coord/coordtest", "event flow coord"},
+	{"chat", "event flow"},
 
 	{"policy", "event"},
 	{"gear", "event policy"},

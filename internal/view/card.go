@@ -114,7 +114,7 @@ func (c Card) Apply(e event.Event) Card {
 		}
 		c.StoppedBy = f.By
 	case event.Asked:
-		c.Gates = append(slices.Clip(c.Gates), Gate{Asked: f, Since: e.At})
+		c.Gates = append(without(c.Gates, f.Gate), Gate{Asked: f, Since: e.At}) // it may be asked again
 	case event.Closed:
 		c.Gates = without(c.Gates, f.Gate)
 	case event.Presenting:

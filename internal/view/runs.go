@@ -6,9 +6,20 @@ import (
 	"conclave/internal/event"
 )
 
-// A Row is one run in a list of runs.
+// Kinds of flows.
+const (
+	KindRun     = "run"
+	KindSession = "session"
+)
+
+// A Row is one flow in a list of them.
 type Row struct {
-	ID     event.FlowID    `json:"id"`
+	ID event.FlowID `json:"id"`
+	// Kind is "run" or "session"; empty if that is not known here.
+	Kind string `json:"kind,omitempty"`
+	// Parent is the session that launched the run.
+	Parent event.FlowID `json:"parent,omitempty"`
+	// Task of a session is its title.
 	Task   event.Content   `json:"task"`
 	Mode   string          `json:"mode"`
 	Agents []event.AgentID `json:"agents,omitempty"`
@@ -21,14 +32,22 @@ type Row struct {
 	Ended     time.Time       `json:"ended,omitzero"`
 	// Duration is from the first event to the last one there is.
 	Duration event.Duration `json:"duration"`
+	// Last is when that was.
+	Last time.Time `json:"last,omitzero"`
+	// Turns is how many things were said in a session; Doing what it does.
+	Turns int          `json:"turns,omitempty"`
+	Doing SessionState `json:"doing,omitempty"`
 }
 
 // RowOf makes a row from the first and the last event of a log.
 func RowOf(first, last event.Event) Row {
-	r := Row{ID: first.Flow, Started: first.At}
+	r := Row{ID: first.Flow, Started: first.At, Last: last.At}
 	r.Duration = event.Duration(max(last.At.Sub(first.At), 0))
-	if f, ok := first.Body.(event.RunStarted); ok {
-		r.Task, r.Mode = f.Spec.Task, mode(f.Spec, f.Rules)
+	switch f := first.Body.(type) {
+	case event.SessionStarted:
+		r.Kind = KindSession
+	case event.RunStarted:
+		r.Kind, r.Parent, r.Task, r.Mode = KindRun, f.Spec.Parent, f.Spec.Task, mode(f.Spec, f.Rules)
 		for _, s := range f.Spec.Seats {
 			r.Agents = append(r.Agents, s.Agent)
 		}
@@ -36,6 +55,12 @@ func RowOf(first, last event.Event) Row {
 	if f, ok := last.Body.(event.Finished); ok {
 		r.Finished, r.Status, r.StoppedBy, r.Ended = true, f.Status, f.StoppedBy, last.At
 	}
+	return r
+}
+
+// With is the row of a session with what is in the middle of its log.
+func (r Row) With(s Session) Row {
+	r.Task, r.Turns, r.Doing = s.Title(), len(s.Turns), s.State()
 	return r
 }
 
