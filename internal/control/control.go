@@ -62,6 +62,8 @@ type Control interface {
 	Doctor(ctx context.Context, q Checkup) []Health
 	// Check proves the log of a flow, or with no id the whole log.
 	Check(ctx context.Context, id event.FlowID) ([]Finding, error)
+
+	Looks
 }
 
 // A Request is a run somebody wants.
