@@ -1,0 +1,90 @@
+package planfile_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"conclave/internal/event"
+	"conclave/internal/planfile"
+)
+
+// read is everything in a directory, by name.
+func read(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		p, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		out[filepath.ToSlash(name)] = string(p)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Every revision is kept, and the newest is the plan. Keeping one again, as after
+// a crash, changes nothing.
+func TestKeep(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "plans", "plan-1")
+	for _, r := range []int{1, 2, 2} {
+		text := []string{"", "first\n", "second\n"}[r]
+		if err := planfile.Keep(dir, r, text, []event.Task{{ID: "1", Text: text}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := read(t, dir)
+	var tasks []event.Task
+	if err := json.Unmarshal([]byte(got["tasks.json"]), &tasks); err != nil || len(tasks) != 1 || tasks[0].Text != "second\n" {
+		t.Errorf("tasks %v, %v", tasks, err)
+	}
+	delete(got, "tasks.json")
+	want := map[string]string{"plan.md": "second\n", "revisions/1.md": "first\n", "revisions/2.md": "second\n"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What cannot be written is said with where.
+func TestKeepFails(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := planfile.Keep(filepath.Join(file, "plan-1"), 1, "text", nil); err == nil {
+		t.Error("a plan was kept below a file")
+	}
+}
+
+func TestTasks(t *testing.T) {
+	for name, c := range map[string]struct {
+		plan string
+		want []string
+	}{
+		"nothing":  {"", nil},
+		"prose":    {"Do it well.\n\nThen rest.", nil},
+		"numbered": {"# Plan\n\n1. Read **all** of `a.go`\n   - carefully\n2. Write\n   it\n\n- a remark\n\n## Later\n\n3. Test", []string{"Read all of a.go", "Write it", "Test"}},
+		"bullets":  {"* one\n* two\n    * below", []string{"one", "two"}},
+		"boxes":    {"1. Phase\n   - [ ] first\n   - [x] second\n2. Phase", []string{"first", "second"}},
+		"in code":  {"```\n1. not a task\n```\n", nil},
+		"empty":    {"1.\n2. two", []string{"two"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, task := range planfile.Tasks(c.plan) {
+				got = append(got, task.Text)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
