@@ -67,7 +67,7 @@ var layers = []struct {
 	{"sandbox/*", "event policy proc sandbox sandbox/internal/*"},
 
 	// Shell.
-	{"live workspace", "event"},
+	{"live workspace planfile", "event"},
 	{"engine", "event flow eventlog live"},
 	{"agent", "event flow eventlog live backend policy tool coord prompt engine"},
 	{"redact", ""},
@@ -82,6 +82,8 @@ var layers = []struct {
 	{"tui/theme", ""},
 	{"tui/list", "tui/text"},
 	{"tui/markdown tui/diff tui/input", "tui/text tui/theme"},
+	{"tui", "event live view control tui/text tui/theme tui/list tui/markdown tui/diff tui/input"},
+	{"tui/robot", "event live view control tui"},
 	{"app", "everything"},
 	{"bench", "everything"},
 	{"cmd/conclave", "app cli sandbox/landlock"},

@@ -1,0 +1,41 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"conclave/internal/tui/text"
+)
+
+// footer is the last line: what the window has to say, or else which keys help
+// most now.
+func (m *Model) footer(w int) string {
+	if n := m.notice.at(m.o.Now()); n != "" {
+		return text.Cut(" "+m.theme.Warn.Render(text.Clean(strings.ReplaceAll(n, "\n", " "))), w)
+	}
+	if m.inList {
+		return m.hints(w, InList, Anywhere)
+	}
+	return m.hints(w, InInput, Anywhere)
+}
+
+// hints are the keys of some places that can be used now, as many as there is
+// room for, the most useful first.
+func (m *Model) hints(w int, where ...Where) string {
+	var best []Action
+	for _, a := range m.table {
+		if a.Hint > 0 && len(a.Keys) > 0 && slices.Contains(where, a.Where) && a.why(m) == "" {
+			best = append(best, a)
+		}
+	}
+	slices.SortStableFunc(best, func(a, b Action) int { return a.Hint - b.Hint })
+	line := ""
+	for _, a := range best {
+		s := " " + m.theme.Key.Render(keyName(a.Keys[0])) + " " + m.theme.Dim.Render(a.Title) + " "
+		if text.Width(line)+text.Width(s) > w {
+			break
+		}
+		line += s
+	}
+	return line
+}

@@ -1,0 +1,223 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/tui/input"
+	"conclave/internal/tui/theme"
+	"conclave/internal/view"
+)
+
+// A Model is one window. Bubble Tea's loop alone touches it.
+type Model struct {
+	// What it was opened with.
+	ctx     context.Context
+	c       Program
+	o       Options
+	table   []Action
+	keys    keymap
+	feed    *feed
+	driver  *driver
+	texts   *texts
+	quiet   *quiet
+	team    control.Team
+	history []string
+
+	// What the terminal is like.
+	width, height int
+	away          bool // the terminal does not have the focus
+	theme         theme.Theme
+	dark          bool
+
+	// What the events say: the conversation, and the run that is shown.
+	id      event.FlowID
+	session view.Session
+	story   *story
+	past    *story // an earlier run that is looked at instead
+
+	// What the person is doing.
+	input   *input.Model
+	modes   event.Modes
+	tab     int // 0 is all agents together
+	inList  bool
+	split   bool
+	lanes   lanes
+	screens []Screen
+	notice  notice
+	escaped time.Time // when Esc was pressed once
+	zones   []zone    // of the last frame, to be clicked
+	ticking bool
+	called  string // what the person was called for last
+	parting string // to be said when the window is closed
+}
+
+var _ tea.Model = (*Model)(nil)
+
+// New makes a window. Close ends what it has started.
+func New(ctx context.Context, o Options) (*Model, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	m := &Model{ctx: ctx, c: o.Program, o: o, table: actions(), dark: true, width: 80, height: 24}
+	var wrong []string
+	m.keys, wrong = newKeymap(m.table, o.Look.Keys)
+	m.table = m.keys.table
+	m.setTheme(o.Look.Theme)
+	m.texts = newTexts(func(c event.Content) (string, error) { return m.c.Text(ctx, c) })
+	m.input = input.New(m.inputOptions())
+	m.input.Focus()
+	m.feed, m.driver = newFeed(ctx, m.c), newDriver(ctx, m.c)
+	team, err := m.c.Team(ctx, o.Config)
+	if err != nil {
+		return nil, err
+	}
+	m.team, m.modes = team, team.Modes
+	if o.Modes != nil {
+		m.modes = *o.Modes
+	}
+	if m.history, err = m.c.History(ctx, 1000); err != nil {
+		m.notify("What was asked before cannot be read: " + err.Error())
+	}
+	for _, w := range append(wrong, team.Warnings...) {
+		m.notify(w)
+	}
+	return m, m.begin(o.Flow)
+}
+
+// Close waits for everything the window has started; the context that it was
+// made with must have ended.
+func (m *Model) Close() {
+	m.driver.release()
+	m.feed.close()
+	m.texts.close()
+}
+
+// Init begins to listen, and says what was to be said at once.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.feed.next(), tea.RequestBackgroundColor}
+	if m.id != "" {
+		cmds = append(cmds, m.driver.ensure(m.drivenFlow()))
+	}
+	if m.o.Task != "" {
+		cmds = append(cmds, m.say(m.o.Task, nil))
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update takes one message in. Each family of messages has its file.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.quiet.wake()
+	cmd := m.update(msg)
+	return m, tea.Batch(cmd, m.tick())
+}
+
+func (m *Model) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case batch:
+		return tea.Batch(m.take(msg), m.feed.next())
+	case driven:
+		return m.drivenEnded(msg)
+	case sent:
+		return m.wasSent(msg)
+	case ticked:
+		m.ticking = false
+		return nil
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		return nil
+	case tea.BackgroundColorMsg:
+		m.dark = msg.IsDark()
+		m.setTheme(m.o.Look.Theme)
+		return nil
+	case tea.FocusMsg:
+		m.away = false
+		return nil
+	case tea.BlurMsg:
+		m.away = true
+		return nil
+	case tea.KeyPressMsg:
+		return m.key(msg)
+	case tea.MouseMsg:
+		return m.mouse(msg)
+	case func(*Model) tea.Cmd: // what a Cmd found out, to be taken in here
+		return msg(m)
+	}
+	if s := m.top(); s != nil {
+		cmd, _ := s.Update(m, msg)
+		return cmd
+	}
+	return m.typed(msg)
+}
+
+// key gives a key to whatever is on top.
+func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
+	m.notice.pressed(m.o.Now())
+	if s := m.top(); s != nil {
+		return m.screenKey(s, msg)
+	}
+	if m.inList {
+		if a, ok := m.keys.find(msg, InList, Anywhere); ok {
+			return m.run(a, "")
+		}
+		return nil
+	}
+	// Keys that mean something anywhere come before the input only where it has
+	// no use for them: it says so.
+	return m.typed(msg)
+}
+
+// typed gives a message to the input, and what it has no use for to the table.
+func (m *Model) typed(msg tea.Msg) tea.Cmd {
+	out, cmd := m.input.Update(msg)
+	return tea.Batch(cmd, m.outcome(out, msg))
+}
+
+// outcome acts on what the input has made of a message.
+func (m *Model) outcome(out input.Outcome, msg tea.Msg) tea.Cmd {
+	switch out := out.(type) {
+	case input.Submit:
+		return m.submit(out)
+	case input.Editor:
+		return m.editor()
+	case input.Unhandled:
+		if k, ok := msg.(tea.KeyPressMsg); ok {
+			if a, ok := m.keys.find(k, InInput, Anywhere); ok {
+				return m.run(a, "")
+			}
+		}
+	}
+	return nil
+}
+
+// later has f run outside the loop; what it returns is done inside it.
+func (m *Model) later(f func(ctx context.Context) func(*Model) tea.Cmd) tea.Cmd {
+	ctx := m.ctx
+	return func() tea.Msg {
+		if then := f(ctx); then != nil {
+			return then
+		}
+		return nil
+	}
+}
+
+// ticked says that a second has passed.
+type ticked struct{}
+
+// tick has the window drawn once a second while something on it counts time.
+func (m *Model) tick() tea.Cmd {
+	if m.ticking || !m.counts() {
+		return nil
+	}
+	m.ticking = true
+	return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} })
+}
+
+// counts reports whether time alone changes the screen.
+func (m *Model) counts() bool {
+	return m.busy() && m.story != nil && !m.story.over() || m.notice.shown()
+}

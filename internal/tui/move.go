@@ -1,0 +1,65 @@
+package tui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// moveActions are for going from agent to agent and up and down.
+func moveActions() []Action {
+	scroll := func(name string, keys []string, where Where, title, about string, do func(m *Model)) Action {
+		return Action{Name: name, Keys: keys, Where: where, Title: title, About: about, Why: withRun,
+			Do: func(m *Model, _ string) tea.Cmd { do(m); return nil }}
+	}
+	out := []Action{
+		{Name: "next_agent", Keys: []string{"tab", "alt+right"}, Where: Anywhere, Title: "next agent", About: "The next agent's tab", Hint: 5,
+			Do: func(m *Model, _ string) tea.Cmd { return m.openTab((m.tab + 1) % (len(m.agents()) + 1)) }},
+		{Name: "previous_agent", Keys: []string{"alt+left"}, Where: Anywhere, Title: "previous agent", About: "The tab before",
+			Do: func(m *Model, _ string) tea.Cmd {
+				n := len(m.agents()) + 1
+				return m.openTab((m.tab + n - 1) % n)
+			}},
+		scroll("page_up", []string{"pgup"}, Anywhere, "page up", "A page up in the timeline", func(m *Model) { m.lane().Page(-1) }),
+		scroll("page_down", []string{"pgdown"}, Anywhere, "page down", "A page down in the timeline", func(m *Model) { m.lane().Page(1) }),
+		scroll("line_up", []string{"shift+up"}, Anywhere, "line up", "A line up in the timeline", func(m *Model) { m.lane().Scroll(-1) }),
+		scroll("line_down", []string{"shift+down"}, Anywhere, "line down", "A line down in the timeline", func(m *Model) { m.lane().Scroll(1) }),
+		scroll("first", []string{"ctrl+home"}, Anywhere, "first", "The beginning of the timeline", func(m *Model) { m.lane().Top() }),
+		scroll("last", []string{"ctrl+end"}, Anywhere, "newest", "The newest, and follow it", func(m *Model) { m.lane().Bottom() }),
+	}
+	for i := range 10 {
+		key := fmt.Sprintf("alt+%d", i)
+		out = append(out, Action{Name: fmt.Sprintf("agent_%d", i), Keys: []string{key}, Where: Anywhere, Title: fmt.Sprintf("agent %d", i),
+			About: fmt.Sprintf("The tab of agent %d (0: all together)", i),
+			Why: func(m *Model) string {
+				if i > len(m.agents()) {
+					return fmt.Sprintf("There are %d agents.", len(m.agents()))
+				}
+				return ""
+			},
+			Do: func(m *Model, _ string) tea.Cmd { return m.openTab(i) }})
+	}
+	return out
+}
+
+// listActions are for the timeline while it has the focus.
+func listActions() []Action {
+	list := func(name string, keys []string, title, about string, hint int, do func(m *Model)) Action {
+		return Action{Name: name, Keys: keys, Where: InList, Title: title, About: about, Hint: hint,
+			Do: func(m *Model, _ string) tea.Cmd { do(m); return nil }}
+	}
+	return []Action{
+		{Name: "timeline", Command: true, Keys: []string{"f6"}, Where: InInput, Title: "into the timeline", Why: withRun,
+			About: "Move about in the timeline: select, open, copy",
+			Do: func(m *Model, _ string) tea.Cmd {
+				m.inList = true
+				m.lane().Select(m.laneOf(m.active()).Len() - 1)
+				return nil
+			}},
+		list("input", []string{"i", "esc", "f6", "q"}, "back to typing", "Back to the input", 1, func(m *Model) { m.inList = false; m.lane().Bottom() }),
+		list("select_down", []string{"down", "j"}, "down", "The next entry", 0, func(m *Model) { m.lane().Move(1) }),
+		list("select_up", []string{"up", "k"}, "up", "The entry before", 0, func(m *Model) { m.lane().Move(-1) }),
+		list("select_first", []string{"home", "g"}, "first", "The first entry", 0, func(m *Model) { m.lane().Top() }),
+		list("select_last", []string{"end", "shift+g", "G"}, "newest", "The newest entry", 0, func(m *Model) { m.lane().Bottom() }),
+	}
+}

@@ -1,0 +1,155 @@
+package tui
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/event"
+	"conclave/internal/tui/input"
+)
+
+// submit does what Enter asks for: a command, a line for the shell, a message to
+// agents at work, or the next thing said in the conversation.
+func (m *Model) submit(s input.Submit) tea.Cmd {
+	m.remember(s.Line)
+	switch {
+	case s.Command != "":
+		return m.command(s.Command, s.Args)
+	case s.Shell:
+		return m.shell(s.Text)
+	case strings.TrimSpace(s.Text) == "" && len(s.Images) == 0:
+		return m.enterEmpty()
+	case m.busy():
+		return m.message(s.Text)
+	}
+	return m.say(s.Text, s.Images)
+}
+
+// enterEmpty is Enter with nothing typed: it answers the question that waits, if
+// that can be answered so.
+func (m *Model) enterEmpty() tea.Cmd {
+	for _, g := range m.gates() {
+		if g.Kind == event.GateOverride {
+			return m.reply(g, g.Default, "")
+		}
+		return m.asked(g.Asked)
+	}
+	return nil
+}
+
+// remember puts what was typed in front of the history.
+func (m *Model) remember(text string) {
+	if text = strings.TrimSpace(text); text != "" && (len(m.history) == 0 || m.history[0] != text) {
+		m.history = append([]string{text}, m.history...)
+	}
+}
+
+// sent is what became of something that was sent.
+type sent struct {
+	what string
+	err  error
+	text string // to be put back into the input if it failed
+	then func(*Model) tea.Cmd
+}
+
+// wasSent gives back what could not be sent: nothing typed is lost.
+func (m *Model) wasSent(s sent) tea.Cmd {
+	if s.err != nil {
+		m.notify(fmt.Sprintf("%s: %v", s.what, s.err))
+		if s.text != "" && m.input.Empty() {
+			m.input.SetText(s.text)
+		}
+		return nil
+	}
+	if s.then != nil {
+		return s.then(m)
+	}
+	return nil
+}
+
+// say says something in the conversation, which begins with it if need be.
+func (m *Model) say(text string, images []string) tea.Cmd {
+	ctx, c, id := m.ctx, m.c, m.id
+	start := event.SessionStarted{Kind: event.SessionCoordinate, Config: m.o.Config, Asks: true, By: by}
+	if id == "" && m.story != nil { // the run that is shown becomes its first turn
+		start.From = m.story.id
+	}
+	said := event.Said{Text: event.Inline(text), Images: images, Modes: m.modes, By: by}
+	return func() tea.Msg {
+		fail := func(err error) tea.Msg { return sent{what: "Not sent", err: err, text: text} }
+		if id == "" {
+			begun, err := c.Begin(ctx, start)
+			if err != nil {
+				return fail(err)
+			}
+			id = begun
+		}
+		if err := c.Send(ctx, id, event.Fact{ID: newID("said"), Body: said}); err != nil {
+			return fail(err)
+		}
+		return sent{then: func(m *Model) tea.Cmd { return m.converse(id) }}
+	}
+}
+
+// converse follows and drives the conversation from here on.
+func (m *Model) converse(id event.FlowID) tea.Cmd {
+	m.id = id
+	m.inList = false
+	m.feed.follow(id)
+	return m.driver.ensure(id)
+}
+
+// tell sends a fact to the run that is going on.
+func (m *Model) tell(what string, body event.Body) tea.Cmd {
+	if m.story == nil {
+		return nil
+	}
+	return m.send(m.story.id, what, body)
+}
+
+// send sends a fact to a flow.
+func (m *Model) send(id event.FlowID, what string, body event.Body) tea.Cmd {
+	ctx, c := m.ctx, m.c
+	return func() tea.Msg {
+		return sent{what: what, err: c.Send(ctx, id, event.Fact{ID: newID(event.Kind(body)), Body: body})}
+	}
+}
+
+// by is how the person at this window is named in the log.
+const by = "you"
+
+// newID names something that is said.
+func newID(kind string) string { return kind + "/" + rand.Text()[:12] }
+
+// shell runs a line for the person; what it prints goes along with what is said
+// next, unless it is taken out of the input.
+func (m *Model) shell(line string) tea.Cmd {
+	m.notify("$ " + line)
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		out, code, err := m.c.Shell(ctx, line)
+		return func(m *Model) tea.Cmd {
+			if err != nil {
+				m.notify(fmt.Sprintf("! %s: %v", line, err))
+				return nil
+			}
+			m.open(newPager("$ "+line+exitWords(code), out))
+			label := fmt.Sprintf("$ %s, %d lines", line, strings.Count(strings.TrimRight(out, "\n"), "\n")+1)
+			m.input.AddChip(label, fmt.Sprintf("I ran `%s`%s:\n```\n%s\n```", line, exitWords(code), strings.TrimRight(out, "\n")))
+			return nil
+		}
+	})
+}
+
+func exitWords(code int) string {
+	if code == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (exit code %d)", code)
+}
+
+var errNoEditor = errors.New("no editor: set VISUAL or EDITOR")

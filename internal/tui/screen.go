@@ -1,0 +1,98 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// A Screen lies on top of the main view until it is closed: a dialog in the
+// middle, or a browser that fills the window. Keys go first to the actions whose
+// Where is the screen's, then to its Update, then to those of InDialog.
+type Screen interface {
+	// Where is what its actions are bound to.
+	Where() Where
+	Title(m *Model) string
+	// Update takes what no action of its own has taken, and reports whether it
+	// had a use for it.
+	Update(m *Model, msg tea.Msg) (tea.Cmd, bool)
+	// View draws the inside, at most height lines of at most width cells.
+	View(m *Model, width, height int) []string
+	// Full: it fills the window instead of being as large as it has to.
+	Full() bool
+}
+
+// A Refresher is a Screen that is told when events have come.
+type Refresher interface {
+	Refresh(m *Model) tea.Cmd
+}
+
+// A Clicker is a Screen that can be clicked; x and y are inside its View.
+type Clicker interface {
+	Click(m *Model, x, y int) tea.Cmd
+}
+
+// A Scroller is a Screen with something to scroll.
+type Scroller interface {
+	Scroll(lines int)
+}
+
+// open puts a screen on top, or in place of one of its kind.
+func (m *Model) open(s Screen) {
+	if top := m.top(); top != nil && top.Where() == s.Where() {
+		m.screens[len(m.screens)-1] = s
+		return
+	}
+	m.screens = append(m.screens, s)
+}
+
+// closeTop takes the topmost screen away.
+func (m *Model) closeTop() {
+	if n := len(m.screens); n > 0 {
+		m.screens = m.screens[:n-1]
+	}
+}
+
+func (m *Model) top() Screen {
+	if n := len(m.screens); n > 0 {
+		return m.screens[n-1]
+	}
+	return nil
+}
+
+// screenKey gives a key to the topmost screen.
+func (m *Model) screenKey(s Screen, msg tea.KeyPressMsg) tea.Cmd {
+	if a, ok := m.keys.find(msg, s.Where()); ok {
+		return m.run(a, "")
+	}
+	if cmd, used := s.Update(m, msg); used {
+		return cmd
+	}
+	if a, ok := m.keys.find(msg, InDialog); ok {
+		return m.run(a, "")
+	}
+	return nil
+}
+
+func dialogActions() []Action {
+	return []Action{
+		{Name: "close", Keys: []string{"esc", "q"}, Where: InDialog, Title: "close", About: "Close what is on top", Hint: 9,
+			Do: func(m *Model, _ string) tea.Cmd { m.closeTop(); return nil }},
+		{Name: "dialog_down", Keys: []string{"pgdown", "ctrl+f"}, Where: InDialog, Title: "page down", About: "Scroll a page down",
+			Do: func(m *Model, _ string) tea.Cmd { m.scrollTop(m.height / 2); return nil }},
+		{Name: "dialog_up", Keys: []string{"pgup", "ctrl+b"}, Where: InDialog, Title: "page up", About: "Scroll a page up",
+			Do: func(m *Model, _ string) tea.Cmd { m.scrollTop(-m.height / 2); return nil }},
+		{Name: "dialog_line_down", Keys: []string{"down", "j"}, Where: InDialog, Title: "down", About: "Scroll a line down",
+			Do: func(m *Model, _ string) tea.Cmd { m.scrollTop(1); return nil }},
+		{Name: "dialog_line_up", Keys: []string{"up", "k"}, Where: InDialog, Title: "up", About: "Scroll a line up",
+			Do: func(m *Model, _ string) tea.Cmd { m.scrollTop(-1); return nil }},
+		{Name: "dialog_help", Keys: []string{"f1"}, Where: InDialog, Title: "help", About: "Every key and command",
+			Do: func(m *Model, _ string) tea.Cmd { m.open(newHelp(m)); return nil }},
+		{Name: "dialog_interrupt", Keys: []string{"ctrl+c"}, Where: InDialog, Title: "close", About: "Close what is on top",
+			Do: func(m *Model, _ string) tea.Cmd { m.closeTop(); return nil }},
+	}
+}
+
+func (m *Model) scrollTop(lines int) {
+	if s, ok := m.top().(Scroller); ok {
+		s.Scroll(lines)
+	}
+}

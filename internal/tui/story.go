@@ -1,0 +1,69 @@
+package tui
+
+import (
+	"conclave/internal/event"
+	"conclave/internal/live"
+	"conclave/internal/view"
+)
+
+// A story is one run as it is shown: folds of its events, and what its agents
+// are saying at the moment. The events are thin (texts.thin).
+type story struct {
+	id      event.FlowID
+	seq     uint64 // of the last event taken in
+	started event.RunStarted
+
+	card     view.Card
+	timeline view.Timeline
+	cost     view.Cost
+	result   view.Result
+	saying   map[event.AgentID]*speech
+
+	// driven: somebody drives it, as far as we know.
+	driven bool
+}
+
+func newStory(id event.FlowID) *story {
+	return &story{id: id, saying: map[event.AgentID]*speech{}}
+}
+
+// opened is a story as a snapshot shows it, before its events are there.
+func (s *story) opened(snap view.Snapshot) {
+	s.card, s.result = snap.Card, snap.Result
+}
+
+// apply takes in an event, once.
+func (s *story) apply(e event.Event) {
+	if e.Seq <= s.seq {
+		return
+	}
+	if s.seq == 0 { // whatever a snapshot said, the log says it again
+		s.card, s.result = view.Card{}, view.Result{}
+	}
+	s.seq = e.Seq
+	if b, ok := e.Body.(event.RunStarted); ok {
+		s.started = b
+	}
+	s.card = s.card.Apply(e)
+	s.timeline = s.timeline.Apply(e)
+	s.cost = s.cost.Apply(e)
+	s.result = s.result.Apply(e)
+	for a, now := range s.saying {
+		if (e.Agent == a || e.Agent == "") && now.ends(e) {
+			delete(s.saying, a)
+		}
+	}
+}
+
+// hear takes in live text.
+func (s *story) hear(d live.Delta) {
+	now := s.saying[d.Agent]
+	if now == nil {
+		now = &speech{}
+		s.saying[d.Agent] = now
+	}
+	now.hear(d)
+}
+
+// over reports whether the run has ended.
+func (s *story) over() bool { return s.card.Status != "" }

@@ -1,0 +1,195 @@
+package tui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/event"
+	"conclave/internal/view"
+)
+
+// begin opens the window on a flow that is there already: a session with the run
+// it has come to, or a run alone.
+func (m *Model) begin(id event.FlowID) error {
+	if id == "" {
+		return nil
+	}
+	m.id = id
+	for e, err := range m.c.Read(m.ctx, id) {
+		if err != nil {
+			return fmt.Errorf("read %s: %w", id, err)
+		}
+		if _, run := e.Body.(event.RunStarted); run {
+			m.id = ""
+			return m.watch(id)
+		}
+		m.applySession(e)
+	}
+	m.modes = m.session.Modes
+	m.feed.follow(id)
+	if run := m.newestRun(); run != "" {
+		return m.watch(run)
+	}
+	return nil
+}
+
+// watch shows a run: first what is known of it at once, then all of it.
+func (m *Model) watch(id event.FlowID) error {
+	if m.story != nil && m.story.id == id {
+		return nil
+	}
+	if m.story != nil {
+		m.feed.leave(m.story.id)
+	}
+	m.story, m.past = newStory(id), nil
+	m.lanes.reset()
+	if snap, err := m.c.Open(m.ctx, id); err == nil {
+		m.story.opened(snap)
+	}
+	m.feed.follow(id)
+	return nil
+}
+
+// take takes in what has come.
+func (m *Model) take(b batch) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, x := range b.items {
+		switch {
+		case x.err != nil:
+			m.notify(fmt.Sprintf("%s cannot be followed: %v", x.flow, x.err))
+		case x.quiet:
+			cmds = append(cmds, m.fellQuiet(x.flow))
+		case x.flow == m.id && x.event.Seq > 0:
+			cmds = append(cmds, m.sessionEvent(x.event))
+		case x.event.Seq > 0:
+			cmds = append(cmds, m.runEvent(x.flow, x.event))
+		case m.story != nil && x.flow == m.story.id:
+			m.story.hear(*x.delta)
+		}
+	}
+	m.lanes.changed()
+	if s, ok := m.top().(Refresher); ok {
+		cmds = append(cmds, s.Refresh(m))
+	}
+	return tea.Batch(append(cmds, m.attention())...)
+}
+
+// applySession takes an event of the conversation in.
+func (m *Model) applySession(e event.Event) { m.session = m.session.Apply(e) }
+
+// sessionEvent takes an event of the conversation in, and shows the run that it
+// launches.
+func (m *Model) sessionEvent(e event.Event) tea.Cmd {
+	if e.Seq <= m.session.Seq {
+		return nil
+	}
+	m.applySession(e)
+	switch b := e.Body.(type) {
+	case event.Launched:
+		if err := m.watch(b.Run); err != nil {
+			m.notify(err.Error())
+		}
+		m.tab = m.tabFor(b.Modes)
+	case event.Refused:
+		m.notify(b.Why)
+	case event.Asked:
+		return m.asked(b)
+	case event.Closed:
+		m.answered(b.Gate)
+	}
+	return nil
+}
+
+// runEvent takes an event of a run in.
+func (m *Model) runEvent(id event.FlowID, e event.Event) tea.Cmd {
+	for _, s := range []*story{m.story, m.past} {
+		if s != nil && s.id == id {
+			s.apply(m.texts.thin(e))
+		}
+	}
+	if m.story == nil || m.story.id != id {
+		return nil
+	}
+	switch b := e.Body.(type) {
+	case event.Refused:
+		if e.Agent == "" {
+			m.notify(b.Why)
+		}
+	case event.Asked:
+		return m.asked(b)
+	case event.Closed:
+		m.answered(b.Gate)
+	}
+	return nil
+}
+
+// newestRun is the run the conversation is about now.
+func (m *Model) newestRun() event.FlowID {
+	for i := len(m.session.Turns) - 1; i >= 0; i-- {
+		if runs := m.session.Turns[i].Runs; len(runs) > 0 {
+			return runs[len(runs)-1].ID
+		}
+	}
+	return m.session.From
+}
+
+// drivenFlow is what this window drives: the conversation, or the run it is
+// open on.
+func (m *Model) drivenFlow() event.FlowID {
+	if m.id != "" {
+		return m.id
+	}
+	if m.story != nil && !m.story.over() {
+		return m.story.id
+	}
+	return ""
+}
+
+// busy reports whether agents are at work for this conversation.
+func (m *Model) busy() bool {
+	if m.id != "" {
+		switch m.session.State() {
+		case view.SessionRunning, view.SessionKeeping:
+			return true
+		}
+		return len(m.session.Heard) > 0
+	}
+	return m.story != nil && m.story.seq > 0 && !m.story.over()
+}
+
+// gates are the questions that wait for the person, oldest first.
+func (m *Model) gates() []view.Gate {
+	var out []view.Gate
+	if m.story != nil && !m.story.over() {
+		out = append(out, m.story.card.Gates...)
+	}
+	return append(out, m.session.Gates...)
+}
+
+// drivenEnded takes in that this window does not drive the flow any more.
+func (m *Model) drivenEnded(d driven) tea.Cmd {
+	m.driver.ended(d)
+	if d.err == nil {
+		return nil
+	}
+	if pid, elsewhere := drivenElsewhere(d.err); elsewhere {
+		m.notify(fmt.Sprintf("Process %d drives this; you follow it, and what you say goes there.", pid))
+		if run := m.newestRun(); run != "" {
+			m.feed.overhear(run)
+		} else {
+			m.feed.overhear(d.flow)
+		}
+		return nil
+	}
+	m.notify("It stopped: " + d.err.Error())
+	return nil
+}
+
+// fellQuiet takes in that the process that drove a flow is not heard any more.
+func (m *Model) fellQuiet(id event.FlowID) tea.Cmd {
+	if _, driven, err := m.c.Driver(m.ctx, m.drivenFlow()); err == nil && !driven {
+		return m.driver.ensure(m.drivenFlow())
+	}
+	return nil
+}

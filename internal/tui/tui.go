@@ -1,0 +1,101 @@
+// Package tui is the terminal UI: a window on a conversation and on the run it
+// is about, and a place to speak from.
+//
+// It is a projection. What is on the screen is folded from events ([story],
+// [view.Session]) and from the person's own unsent input; what the person decides
+// is sent as a fact and comes back as an event like everybody else's. Nothing is
+// asked for that an event could tell, and closing the window loses nothing.
+//
+// The files are one idea each. These carry the rest:
+//
+//	model.go     the root: messages in, one frame out
+//	action.go    every key, slash command and menu entry, as one table
+//	screen.go    what can lie on top of the main view: dialogs and browsers
+//	story.go     one run, folded from its events
+//	feed.go      how events and live text reach the model, a few times a second
+//	drive.go     keeps the session driven while the window is open
+//	layout.go    what goes where
+//
+// To add something a person can do, write an [Action] in the table of the file
+// that it belongs to: help, footer, menu and key handling are made from it. To
+// add a dialog, write a [Screen] in a file of its own.
+//
+// Goroutines: one that drives the session, two for each flow that is followed
+// (its events, its live text) and one that gathers what they bring. All belong to
+// the feed and the driver of a window, and have ended when [Run] returns. The
+// model is touched by Bubble Tea's loop alone.
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+)
+
+// Program is what is behind the window.
+type Program interface {
+	control.Control
+	control.Sessions
+	control.Looks
+}
+
+// Options are what a window is opened with.
+type Options struct {
+	Program Program
+	// Flow is a session or a run to look at; empty is a new conversation.
+	Flow event.FlowID
+	// Task is said at once, as if it had been typed.
+	Task string
+	// Config is the file that a new conversation's agents come from.
+	Config string
+	// Modes are how the first thing said is worked on; nil is as configured.
+	Modes *event.Modes
+	Look  control.Look
+	// NoColor: no colours, whatever the theme.
+	NoColor bool
+
+	In  io.Reader
+	Out io.Writer
+	Env []string
+	// Now is the time; tests have their own.
+	Now func() time.Time
+}
+
+// ErrLeft is returned when the person left a run that goes on or can be gone on
+// with; Left says which.
+type ErrLeft struct{ Say string }
+
+func (e *ErrLeft) Error() string { return e.Say }
+
+// Run shows the window until the person leaves it. What is to be told afterwards,
+// on an ordinary terminal, is returned as an [ErrLeft].
+func Run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	m, err := New(ctx, o)
+	if err != nil {
+		cancel()
+		return err
+	}
+	defer m.Close()
+	defer cancel()
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env), tea.WithFilter(m.filter))
+	m.quiet = newQuiet(p)
+	_, err = p.Run()
+	switch {
+	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, context.Canceled):
+		err = nil
+	case err != nil:
+		return fmt.Errorf("terminal: %w", err)
+	}
+	if m.parting != "" {
+		return &ErrLeft{m.parting}
+	}
+	return err
+}

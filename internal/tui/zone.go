@@ -1,0 +1,54 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// A zone is a part of the frame that can be clicked.
+type zone struct {
+	x, y, w, h int
+	do         func(m *Model, x, y int) tea.Cmd
+}
+
+// clickable marks a part of the frame that is being drawn. What it does is told
+// where it was clicked, counted from its own corner.
+func (m *Model) clickable(x, y, w, h int, do func(m *Model, x, y int) tea.Cmd) {
+	m.zones = append(m.zones, zone{x, y, w, h, do})
+}
+
+// mouse takes a click or a turn of the wheel.
+func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
+	at := msg.Mouse()
+	switch msg.(type) {
+	case tea.MouseWheelMsg:
+		lines := 3
+		if at.Button == tea.MouseWheelUp {
+			lines = -3
+		}
+		if m.top() != nil {
+			m.scrollTop(lines)
+			return nil
+		}
+		m.lane().Scroll(lines)
+	case tea.MouseClickMsg:
+		if at.Button != tea.MouseLeft {
+			return nil
+		}
+		// What is drawn last lies on top.
+		for i := len(m.zones) - 1; i >= 0; i-- {
+			z := m.zones[i]
+			if at.X >= z.x && at.X < z.x+z.w && at.Y >= z.y && at.Y < z.y+z.h {
+				return z.do(m, at.X-z.x, at.Y-z.y)
+			}
+		}
+	}
+	return nil
+}
+
+// filter drops what a terminal sends far more often than anybody can see.
+func (m *Model) filter(_ tea.Model, msg tea.Msg) tea.Msg {
+	if _, motion := msg.(tea.MouseMotionMsg); motion {
+		return nil
+	}
+	return msg
+}
