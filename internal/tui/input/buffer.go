@@ -84,7 +84,7 @@ const (
 
 const (
 	maxUndo  = 200
-	maxAtoms = 1 << 19 // in all undo steps together
+	maxAtoms = 1 << 18 // in all undo steps together
 	maxKills = 16
 )
 

@@ -291,17 +291,31 @@ func read(atoms []atom) (Submit, bool) {
 	case begins(atoms, "!"):
 		s.Shell, s.Text = true, strings.TrimSpace(line[1:])
 		return s, s.Text != ""
-	case begins(atoms, "/"):
-		end := slices.IndexFunc(atoms, func(a atom) bool { return a.space() || a.chip != nil })
-		if end < 0 {
-			end = len(atoms)
-		}
-		if name := plain(atoms[1:end]); commandName.MatchString(name) {
-			s.Command = name
-			s.Args = strings.TrimSpace(line[1+len(name):])
-		}
+	}
+	if end := commandEnd(atoms); end > 0 {
+		s.Command = plain(atoms[1:end])
+		s.Args = strings.TrimSpace(line[1+len(s.Command):])
 	}
 	return s, true
+}
+
+// commandEnd is where the name of a command ends that a text begins with, 0 if
+// it begins with none. A path is none.
+func commandEnd(atoms []atom) int {
+	end := wordEnd(atoms)
+	if !begins(atoms, "/") || !commandName.MatchString(plain(atoms[1:end])) {
+		return 0
+	}
+	return end
+}
+
+// wordEnd is where the first word of a text ends.
+func wordEnd(atoms []atom) int {
+	end := slices.IndexFunc(atoms, func(a atom) bool { return a.space() || a.chip != nil })
+	if end < 0 {
+		return len(atoms)
+	}
+	return end
 }
 
 // begins reports whether a text begins with a character that was written, not

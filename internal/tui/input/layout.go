@@ -3,6 +3,8 @@ package input
 import (
 	"sort"
 
+	tea "charm.land/bubbletea/v2"
+
 	"conclave/internal/tui/text"
 )
 
@@ -32,7 +34,8 @@ func (a atom) shown(width int) string {
 	return a.s
 }
 
-// lay breaks a text into rows of a width, after spaces where there are some.
+// lay breaks a text into rows of a width, after spaces where there are some. One
+// space may stand behind a full row, and is not drawn.
 func lay(atoms []atom, width int) []row {
 	var out []row
 	from, used, gap := 0, 0, 0 // gap: where the row can be broken, if behind from
@@ -43,9 +46,14 @@ func lay(atoms []atom, width int) []row {
 			continue
 		}
 		w := a.cells(width)
+		if used == width && a.s == " " { // it stands where the cursor has its cell
+			out = append(out, row{from, i + 1})
+			from, used = i+1, 0
+			continue
+		}
 		if used+w > width {
 			to := i
-			if gap > from && !a.space() {
+			if gap > from {
 				to = gap
 			}
 			out = append(out, row{from, to})
@@ -138,14 +146,15 @@ func (m *Model) Height(width, most int) int {
 	return min(len(m.rows(width)), max(1, most))
 }
 
-// Click puts the cursor where the lines of the last View were clicked.
-func (m *Model) Click(x, y int) {
+// Click puts the cursor where the lines of the last View were clicked. The
+// command, which may be nil, looks for completions.
+func (m *Model) Click(x, y int) tea.Cmd {
 	if m.find != nil {
-		return
+		return nil
 	}
 	rows := m.rows(m.width)
 	n := min(max(0, m.top+y), len(rows)-1)
 	m.buf.move(place(m.buf.atoms, rows, n, max(0, x-promptWidth(m.width)), room(m.width)))
 	m.edited()
-	m.complete(false)
+	return m.complete(false)
 }

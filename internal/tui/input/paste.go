@@ -81,20 +81,25 @@ func (m *Model) pictures(s string) []string {
 	if m.opt.Image == nil || s == "" || len(s) > maxDrop || text.Clean(s) != s || begins(m.buf.atoms, "!") {
 		return nil
 	}
-	if !strings.Contains(s, "\n") && m.opt.Image(s) {
-		return []string{s}
+	if p := local(s); !strings.Contains(s, "\n") && m.opt.Image(p) {
+		return []string{p}
 	}
 	var out []string
 	for _, p := range words(s) {
-		if u, err := url.Parse(p); err == nil && u.Scheme == "file" {
-			p = u.Path
-		}
-		if p == "" || !m.opt.Image(p) {
+		if p = local(p); p == "" || !m.opt.Image(p) {
 			return nil
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// local is the path of a file that may be named by its address.
+func local(s string) string {
+	if u, err := url.Parse(s); err == nil && u.Scheme == "file" && text.Clean(u.Path) == u.Path {
+		return u.Path
+	}
+	return s
 }
 
 // words splits a text as a shell would that knows only quotes and backslashes.

@@ -113,26 +113,31 @@ func (it item) draw(name string, column, width int, selected bool, t theme.Theme
 
 // hint says what keys do, and how many candidates there are.
 func (m *menu) hint(width int, t theme.Theme) string {
-	var keys string
 	switch {
 	case len(m.items) == 0 && m.pending:
-		keys = "looking for files…"
+		return m.footer(width, t.Dim, "looking for files…")
 	case len(m.items) == 0:
-		keys = "nothing of that name"
+		return m.footer(width, t.Dim, "nothing of that name")
+	case m.kind == commands && m.items[m.at].Args == "":
+		return m.footer(width, t.Dim, "enter run", "esc close", "↑↓ choose", "→ fill in")
 	case m.kind == commands:
-		keys = "↑↓ choose · enter run · → fill in · esc close"
-	default:
-		keys = "↑↓ choose · tab take · → write access · esc close"
+		return m.footer(width, t.Dim, "enter fill in", "esc close", "↑↓ choose")
 	}
-	return m.footer(keys, width, t.Dim)
+	return m.footer(width, t.Dim, "tab take", "→ write", "esc close", "↑↓ choose")
 }
 
-// footer is the last line of a popup.
-func (p *popup) footer(keys string, width int, style lipgloss.Style) string {
+// footer is the last line of a popup: where one is, and as many hints as fit.
+func (p *popup) footer(width int, style lipgloss.Style, hints ...string) string {
+	line := "  " + hints[0]
 	if len(p.items) > 0 {
-		keys = fmt.Sprintf("%d/%d  %s", p.at+1, len(p.items), keys)
+		line = fmt.Sprintf("  %d/%d  %s", p.at+1, len(p.items), hints[0])
 	}
-	return style.Render(text.Cut("  "+keys, width))
+	for _, h := range hints[1:] {
+		if longer := line + " · " + h; text.Width(longer) <= width {
+			line = longer
+		}
+	}
+	return style.Render(text.Cut(line, width))
 }
 
 // draw draws what a search in the history has found.
@@ -145,14 +150,14 @@ func (f *find) draw(width int, t theme.Theme, most int) []string {
 		}
 		out = append(out, look.Render(text.Pad(mark+oneLine(cutBytes(it.Text, 4*width)), width)))
 	}
-	keys := "ctrl+r older · enter take · esc back"
+	first := "enter take"
 	switch {
 	case len(f.entries) == 0:
-		keys = "nothing was sent yet · esc back"
+		first = "nothing was sent yet"
 	case len(f.items) == 0:
-		keys = "nothing sent contains that · esc back"
+		first = "nothing contains that"
 	}
-	return append(out, f.footer(keys, width, t.Dim))
+	return append(out, f.footer(width, t.Dim, first, "esc back", "ctrl+r older"))
 }
 
 // line is the line a search is typed into, and the column of the cursor. Of a

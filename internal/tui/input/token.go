@@ -29,11 +29,7 @@ const (
 // token is what stands at the cursor.
 func (b *buffer) token() token {
 	if begins(b.atoms, "/") {
-		end := 1
-		for end < len(b.atoms) && !b.atoms[end].space() && b.atoms[end].chip == nil {
-			end++
-		}
-		if b.at >= 1 && b.at <= end {
+		if end := wordEnd(b.atoms); b.at >= 1 && b.at <= end {
 			return token{kind: commands, to: end, query: plain(b.atoms[1:b.at])}
 		}
 	}

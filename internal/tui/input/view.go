@@ -75,6 +75,9 @@ func (m *Model) prompt(row int, above, below bool, t theme.Theme) string {
 
 // row draws one row; neighbours that look the same are drawn together.
 func (m *Model) row(b *strings.Builder, r row, avail, first int, styles []*lipgloss.Style) {
+	if column(m.buf.atoms, r, r.to, avail) > avail {
+		r.to-- // a space
+	}
 	for i := r.from; i < r.to; {
 		style := styles[i-first]
 		var run strings.Builder
@@ -103,8 +106,8 @@ func (m *Model) styles(from, to int, t theme.Theme) []*lipgloss.Style {
 	shell := begins(m.buf.atoms, "!")
 	if shell {
 		mark(0, 1)
-	} else if s, _ := read(m.buf.atoms[:min(to, len(m.buf.atoms))]); s.Command != "" {
-		mark(0, len(cut(s.Command))+1)
+	} else if end := commandEnd(m.buf.atoms); end > 0 {
+		mark(0, end)
 	}
 	for at := from; at < to && !shell; {
 		line := buffer{state: state{m.buf.atoms, at}}
