@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
 
+	"conclave/internal/chat"
 	"conclave/internal/control"
 	"conclave/internal/coord"
 	"conclave/internal/event"
@@ -67,7 +69,17 @@ func checkFlow(ctx context.Context, log eventlog.Log, id event.FlowID) []string 
 		}
 		events = append(events, e)
 	}
-	for _, p := range coord.Check(events) {
+	if len(events) > 0 {
+		if _, ok := events[0].Body.(event.SessionStarted); ok {
+			return append(out, spelled(chat.Check(events))...)
+		}
+	}
+	return append(out, spelled(coord.Check(events))...)
+}
+
+func spelled[T fmt.Stringer](problems []T) []string {
+	var out []string
+	for _, p := range problems {
 		out = append(out, p.String())
 	}
 	return out

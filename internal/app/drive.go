@@ -27,7 +27,7 @@ func (a *App) Start(ctx context.Context, r control.Run) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.drive(ctx, log, r.ID, false, crew, func(d *engine.Driver) error {
+	return a.drive(ctx, log, r.ID, false, running(crew), func(d *engine.Driver) error {
 		d.Observe = whenRecorded(Keep(log, r.ID))
 		return d.Start(ctx, event.Fact{ID: "started", Body: r.Started})
 	})
@@ -38,6 +38,12 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 	defer func() { tellFailed(err) }()
 	log, err := a.existing(ctx)
 	if err != nil {
+		return err
+	}
+	if s, ok, err := session(ctx, log, id); err != nil || ok {
+		if err == nil {
+			err = a.converse(ctx, log, id, s, takeOver, nil, also...)
+		}
 		return err
 	}
 	started, err := opening(ctx, log, id)
@@ -53,7 +59,7 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 			return err
 		}
 	}
-	return a.drive(ctx, log, id, takeOver, crew, func(d *engine.Driver) error {
+	return a.drive(ctx, log, id, takeOver, running(crew), func(d *engine.Driver) error {
 		k, err := snapshot(ctx, log, id)
 		if err != nil {
 			return err
@@ -63,9 +69,22 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 	})
 }
 
+// A part is what it takes to drive a flow: who decides, who does what is decided,
+// and what is to be closed afterwards.
+type part struct {
+	decider func() flow.Decider
+	doer    engine.Doer
+	close   func() error
+}
+
+// running is the part of a run.
+func running(c *crew) part {
+	return part{decider: func() flow.Decider { return &coord.Run{} }, doer: c, close: c.Close}
+}
+
 // drive holds the flow's lease and offers its live text while f drives it.
-func (a *App) drive(ctx context.Context, log eventlog.Log, id event.FlowID, takeOver bool, crew *crew, f func(*engine.Driver) error) (err error) {
-	defer func() { err = errors.Join(err, crew.Close()) }()
+func (a *App) drive(ctx context.Context, log eventlog.Log, id event.FlowID, takeOver bool, p part, f func(*engine.Driver) error) (err error) {
+	defer func() { err = errors.Join(err, p.close()) }()
 	lease, err := log.Acquire(ctx, id, takeOver)
 	if err != nil {
 		return told(id, err)
@@ -81,8 +100,8 @@ func (a *App) drive(ctx context.Context, log eventlog.Log, id event.FlowID, take
 	defer lease.Release()
 	a.tidy(ctx)
 	return told(id, f(&engine.Driver{
-		Log: log, Lease: lease, Doer: crew, Hub: &a.hub,
-		Decider: func() flow.Decider { return &coord.Run{} },
+		Log: log, Lease: lease, Doer: p.doer, Hub: &a.hub,
+		Decider: p.decider,
 	}))
 }
 

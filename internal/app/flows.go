@@ -19,14 +19,7 @@ import (
 
 // Flows implements [control.Control].
 func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
-	log, err := a.existing(ctx)
-	if _, none := errors.AsType[*control.NotFound](err); none {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	flows, err := log.Flows(ctx)
+	flows, err := a.flows(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +29,9 @@ func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
 		if row.ID = f.ID; f.Damaged != nil {
 			row.Damaged = f.Damaged.Error()
 		}
-		if !row.Finished {
+		if _, ok := f.First.Body.(event.SessionStarted); ok && f.Damaged == nil {
+			a.sessionRow(ctx, &row)
+		} else if !row.Finished {
 			if d, ok, err := a.Driver(ctx, f.ID); err == nil && ok {
 				row.Driver, row.Waiting = &d, a.waiting(ctx, f.ID)
 			}
@@ -48,6 +43,32 @@ func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
 	}
 	slices.SortStableFunc(out, func(x, y control.Flow) int { return y.Started.Compare(x.Started) })
 	return out, nil
+}
+
+// flows lists what the log has; nothing if there is none.
+func (a *App) flows(ctx context.Context) ([]eventlog.Flow, error) {
+	log, err := a.existing(ctx)
+	if _, none := errors.AsType[*control.NotFound](err); none {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return log.Flows(ctx)
+}
+
+// sessionRow adds what is not at the ends of a session's log. It waits for a
+// person if a plan does, or the run that goes on.
+func (a *App) sessionRow(ctx context.Context, row *control.Flow) {
+	if d, ok, err := a.Driver(ctx, row.ID); err == nil && ok {
+		row.Driver = &d
+	}
+	s, err := a.Open(ctx, row.ID)
+	if err != nil || s.Session == nil {
+		return
+	}
+	row.Row = row.With(*s.Session)
+	row.Waiting = len(s.Session.Gates) > 0 || s.Session.Running != "" && row.Driver != nil && a.waiting(ctx, s.Session.Running)
 }
 
 // waiting reports whether a run asks a person something.
@@ -146,6 +167,10 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 		return err
 	}
 	switch f.Body.(type) {
+	case event.Said, event.Revised, event.Renamed:
+		if f, err = a.sayable(ctx, log, id, f); err != nil {
+			return err
+		}
 	case event.CancelRequested, event.Replied:
 	default:
 		return control.Usagef("%s is not something to say to a run", event.Kind(f.Body))

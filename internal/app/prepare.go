@@ -18,10 +18,17 @@ import (
 
 // Prepare implements [control.Control].
 func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, error) {
+	return a.prepare(ctx, q, nil)
+}
+
+// prepare is Prepare for a run that somebody asks for, or that o says a session
+// launches.
+func (a *App) prepare(ctx context.Context, q control.Request, o *order) (control.Run, error) {
 	t, err := a.team(ctx, q.Config)
 	if err != nil {
 		return control.Run{}, err
 	}
+	o.onto(&t, q)
 	if t.seats, err = choose(t, q); err != nil {
 		return control.Run{}, err
 	}
@@ -32,6 +39,7 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 	if err != nil {
 		return control.Run{}, err
 	}
+	rules = o.over(rules)
 	offline := true
 	for i, s := range t.seats {
 		b, off, err := a.openBackend(s)
@@ -55,13 +63,16 @@ func (a *App) Prepare(ctx context.Context, q control.Request) (control.Run, erro
 	if err != nil {
 		return control.Run{}, err
 	}
-	id := newID(time.Now())
+	id := newID("run", time.Now())
 	var seed [8]byte
 	_, _ = rand.Read(seed[:])
 	n := binary.BigEndian.Uint64(seed[:])
 	started := event.RunStarted{
 		Spec:  event.RunSpec{Task: task, Seats: event.Seated(n, t.seats), ContextPaths: paths, Images: images},
 		Rules: rules, Seed: n, By: "conclave " + Version,
+	}
+	if id, err = o.tell(ctx, a, id, &started.Spec); err != nil {
+		return control.Run{}, err
 	}
 	if slices.ContainsFunc(t.seats, func(s event.Seat) bool { return len(s.Gear) > 0 }) {
 		started.Spec.Dir = a.state("runs", string(id))
@@ -111,15 +122,15 @@ func (a *App) ready(ctx context.Context, seats []event.Seat) (warnings []string,
 	return warnings, nil
 }
 
-// newID names a run: when, and four letters to tell it apart and to type.
-func newID(now time.Time) event.FlowID {
+// newID names a flow: what, when, and four letters to tell it apart and to type.
+func newID(kind string, now time.Time) event.FlowID {
 	const letters = "abcdefghjkmnpqrstuvwxyz23456789"
 	var b [4]byte
 	_, _ = rand.Read(b[:])
 	for i := range b {
 		b[i] = letters[int(b[i])%len(letters)]
 	}
-	return event.FlowID("run-" + now.Format("20060102-150405") + "-" + string(b[:]))
+	return event.FlowID(kind + "-" + now.Format("20060102-150405") + "-" + string(b[:]))
 }
 
 // keep makes a task fit for an event.

@@ -64,6 +64,7 @@ type Control interface {
 	Check(ctx context.Context, id event.FlowID) ([]Finding, error)
 
 	Looks
+	Sessions
 }
 
 // A Request is a run somebody wants.
@@ -133,6 +134,8 @@ func (f Flow) State() string {
 	switch {
 	case f.Damaged != "":
 		return "damaged"
+	case f.Kind == view.KindSession:
+		return f.sessionState()
 	case f.Finished:
 		return string(f.Status)
 	case f.Driver != nil && f.Waiting:

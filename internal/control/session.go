@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"conclave/internal/event"
+	"conclave/internal/view"
 )
 
 // Sessions is what surfaces can do with conversations. A session is a flow: it
@@ -13,6 +14,9 @@ type Sessions interface {
 	// Begin records a new session, which nobody drives yet: Resume does, until
 	// its context ends, or Background.
 	Begin(ctx context.Context, s event.SessionStarted) (event.FlowID, error)
+	// Settle is Resume until the session is at rest: nothing goes on in it that
+	// anybody but a person could end. A run it drives to its end.
+	Settle(ctx context.Context, id event.FlowID) error
 	// Team tells who would work on something that is said here, as things stand.
 	Team(ctx context.Context, config string) (Team, error)
 	// History is what was asked here before, newest first, each text once.
@@ -39,4 +43,20 @@ type Member struct {
 	// Servers are the MCP servers it is configured with.
 	Tools   bool
 	Servers []string
+}
+
+// sessionState is how a session stands. One that does nothing is idle, whether
+// somebody has it open or not.
+func (f Flow) sessionState() string {
+	switch {
+	case f.Waiting:
+		return "waiting for you"
+	case f.Doing == view.SessionIdle && f.Driver != nil:
+		return "open"
+	case f.Doing == view.SessionIdle, f.Doing == "":
+		return "idle"
+	case f.Driver != nil:
+		return "running"
+	}
+	return "unfinished"
 }

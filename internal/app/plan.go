@@ -1,0 +1,31 @@
+package app
+
+import (
+	"context"
+
+	"conclave/internal/chat"
+	"conclave/internal/engine"
+	"conclave/internal/event"
+	"conclave/internal/planfile"
+)
+
+// planDir is where a plan is kept.
+func (a *App) planDir(id string) string { return a.state("plans", id) }
+
+// keep puts a revision of a plan where a person can find it.
+func (h *chair) keep(ctx context.Context, k chat.Keep, p engine.Port) []event.Fact {
+	text, err := h.a.Text(ctx, k.Text)
+	dir := h.a.planDir(k.Plan)
+	tasks := planfile.Tasks(text)
+	if err == nil {
+		err = planfile.Keep(dir, k.Revision, text, tasks)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil // whoever takes the session up keeps it
+	case err != nil:
+		p.Leave(err)
+		return nil
+	}
+	return []event.Fact{k.Fact(dir, tasks)}
+}
