@@ -118,25 +118,31 @@ func Width(s string) int {
 
 // Cut is s on one line of at most width cells. What is longer ends in "…".
 func Cut(s string, width int) string {
+	s, _ = cut(s, width)
+	return s
+}
+
+// cut is Cut, and how many cells it comes to.
+func cut(s string, width int) (string, int) {
 	s = oneLine(s)
 	if width <= 0 {
-		return ""
+		return "", 0
 	}
 	var p, kept pen
-	w, at := 0, 0 // at: where to cut so that the ellipsis has room
+	w, at, room := 0, 0, 0 // at: where to cut so that the ellipsis has room
 	for i := 0; i < len(s); {
 		n, cells := step(s[i:])
 		if w+cells > width {
-			return s[:at] + ellipsis + kept.close()
+			return s[:at] + ellipsis + kept.close(), room + 1
 		}
 		w += cells
 		p.see(s[i : i+n])
 		i += n
 		if w < width {
-			at, kept = i, p
+			at, room, kept = i, w, p
 		}
 	}
-	return s
+	return s, w
 }
 
 // CutLeft is the end of s on one line of at most width cells. What is longer
@@ -165,9 +171,9 @@ func CutLeft(s string, width int) string {
 
 // Pad is s on one line of exactly width cells: cut, or filled with spaces.
 func Pad(s string, width int) string {
-	s = Cut(s, width)
-	if n := width - Width(s); n > 0 {
-		return s + Spaces(n)
+	s, w := cut(s, width)
+	if w < width {
+		return s + Spaces(width-w)
 	}
 	return s
 }
