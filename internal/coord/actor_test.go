@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"conclave/internal/coord"
 	"conclave/internal/event"
 )
 
@@ -148,7 +149,15 @@ func (a actor) uses(w []string) error {
 }
 
 func (a actor) returns(w []string) error {
-	a.say("result", event.ToolReturned{Turn: a.turn, Call: tool(w[0]).ID, Name: w[0]})
+	r := event.ToolReturned{Turn: a.turn, Call: tool(w[0]).ID, Name: w[0]}
+	for _, x := range w[1:] {
+		if id, ok := strings.CutPrefix(x, "job="); ok {
+			r.Job = &event.Job{ID: id}
+		} else {
+			r.Job.Ended = x
+		}
+	}
+	a.say("result", r)
 	return nil
 }
 
@@ -174,7 +183,14 @@ func (a actor) hears([]string) error {
 	}
 	n := a.s.notes[key][0]
 	a.s.notes[key] = a.s.notes[key][1:]
-	a.say("told", event.Told{Turn: a.turn, Note: n.Kind, Seen: n.Seen})
+	t := event.Told{Turn: a.turn, Note: n.Kind, Seen: n.Seen}
+	switch n.Kind {
+	case coord.NoteMessage:
+		t.Messages = []string{n.Said.ID}
+	case coord.NoteJob:
+		t.Job = &event.Job{ID: n.Job, Ended: "stopped"}
+	}
+	a.say("told", t)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -138,6 +139,11 @@ func TestTextDecidesNothing(t *testing.T) {
 			case event.Presented:
 				b.Content = spoil(b.Content)
 				in[i].Body = b
+			case event.Messaged:
+				if strings.TrimSpace(b.Text.Text) != "" {
+					b.Text = spoil(b.Text)
+				}
+				in[i].Body = b
 			case event.Called:
 				b.Text, b.Thinking = event.Inline(claim), event.Inline(claim)
 				in[i].Body = b
@@ -153,7 +159,7 @@ func TestTextDecidesNothing(t *testing.T) {
 // withoutText leaves out what was said.
 func withoutText(f event.Fact) event.Fact {
 	switch b := f.Body.(type) {
-	case event.Proposed, event.Presented, event.Called, event.ToolReturned:
+	case event.Proposed, event.Presented, event.Called, event.ToolReturned, event.Messaged:
 		f.Body = event.TimerFired{}
 	case event.Answered:
 		b.Content, b.Print = event.Content{}, ""

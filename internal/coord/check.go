@@ -26,7 +26,10 @@ func (p Problem) String() string {
 // does not trust the decider, then replays the decider and compares. A log that
 // has not ended yet is sound if what there is of it is.
 func Check(log []event.Event) []Problem {
-	c := &checker{ids: map[string]uint64{}, turns: map[string]event.Turn{}, seats: map[event.AgentID]*seat{}, labels: map[event.Label]bool{}, asked: map[string]bool{}, said: map[string]event.Body{}}
+	c := &checker{
+		ids: map[string]uint64{}, turns: map[string]event.Turn{}, seats: map[event.AgentID]*seat{}, labels: map[event.Label]bool{},
+		asked: map[string]bool{}, said: map[string]event.Body{}, messages: map[string]event.Messaged{},
+	}
 	for i, e := range log {
 		c.envelope(i, e)
 		c.body(e)
@@ -53,10 +56,11 @@ type checker struct {
 	ended   uint64
 	asked   map[string]bool // and not closed
 
-	said   map[string]event.Body // by people, by id
-	paused bool
-	warned bool
-	ending bool
+	said     map[string]event.Body // by people, by id
+	messages map[string]event.Messaged
+	paused   bool
+	warned   bool
+	ending   bool
 }
 
 type seat struct {

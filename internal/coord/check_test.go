@@ -129,6 +129,19 @@ func TestCheck(t *testing.T) {
 		{"no reason", change("finished", func(e *event.Event) {
 			e.Body = event.Finished{Status: event.StatusError, Answer: event.Inline("x")}
 		}), "error without a reason"},
+		{"paused", func(l []event.Event) []event.Event {
+			pause := event.Event{Flow: "run-1", At: l[0].At, Fact: event.Fact{ID: "p", Body: event.PauseRequested{}}}
+			taken := event.Event{Flow: "run-1", At: l[0].At, Fact: event.Fact{ID: "q", Body: event.Admitted{Ref: "p"}}}
+			return number(slices.Insert(l, 1, pause, taken))
+		}, "turn 1.1 begins while the run is paused"},
+		{"winner in a pause", add("", event.PauseRequested{}, event.Admitted{Ref: "added/0"}), "a winner while the run is paused"},
+		{"reads what nobody said", change("assigned", func(e *event.Event) {
+			b := e.Body.(event.Assigned)
+			b.Messages = []string{"x"}
+			e.Body = b
+		}), `a reads "x", which nobody has said to it`},
+		{"reads what is for another", add("a", event.Messaged{To: []event.AgentID{"b"}}, event.Admitted{Ref: "added/0"}, event.Told{Turn: turn, Messages: []string{"added/0"}}), `a reads "added/0", which nobody has said to it`},
+		{"told to finish twice", add("", event.Warned{}, event.Warned{}), "everybody is told twice to finish"},
 		{"another decision", change("voted", func(e *event.Event) { e.ID = "voted/x" }), "but the log before it decides"},
 		{"no cause", add("", event.Warned{}), "but the log before it decides"},
 	} {

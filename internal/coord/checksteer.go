@@ -12,13 +12,13 @@ func (c *checker) steer(e event.Event) {
 	case event.Messaged, event.PauseRequested, event.ContinueRequested:
 		c.said[e.ID] = b
 	case event.Admitted:
-		switch c.said[b.Ref].(type) {
+		switch said := c.said[b.Ref].(type) {
 		case event.PauseRequested:
 			c.paused = true
 		case event.ContinueRequested:
 			c.paused = false
 		case event.Messaged:
-			c.said["admitted/"+b.Ref] = c.said[b.Ref]
+			c.messages[b.Ref] = said
 		}
 	case event.Warned:
 		if e.Agent == "" && c.warned {
@@ -33,7 +33,7 @@ func (c *checker) steer(e event.Event) {
 // reads checks that what an agent reads was said to it and taken in.
 func (c *checker) reads(seq uint64, a event.AgentID, ids []string) {
 	for _, id := range ids {
-		m, ok := c.said["admitted/"+id].(event.Messaged)
+		m, ok := c.messages[id]
 		if !ok || len(m.To) > 0 && !slices.Contains(m.To, a) {
 			c.report(seq, "%s reads %q, which nobody has said to it", a, id)
 		}

@@ -161,7 +161,7 @@ func (r *Run) wanted(m *member) bool {
 	case m.Lost != nil || m.Turn != nil:
 		return false
 	case r.rules().SkipVoting: // a turn has no outcome but an answer
-		return r.invited(m) && (len(m.Answers) == 0 || (m.Round.Open || r.unread(m)) && !r.tooFarAhead(m))
+		return r.invited(m) && (len(m.Answers) == 0 || (m.Round.Open || r.unread(m)) && !r.parked(m))
 	case m.Round.Open:
 		return !r.resting(m)
 	case r.parked(m) || r.fresh(m) || r.spent(m):

@@ -16,7 +16,7 @@ func (s *stage) fact(e event.Event) string {
 	a := string(e.Agent)
 	switch b := e.Body.(type) {
 	case event.Assigned:
-		return a + " starts " + turn(b.Turn) + knowing(b.Seen) + ": " + offer(b.MayAnswer, b.MayVote) + when(b.Closing, " (closing)")
+		return a + " starts " + turn(b.Turn) + knowing(b.Seen) + ": " + offer(b.MayAnswer, b.MayVote) + when(b.Closing, " (closing)") + s.reading(b.Messages)
 	case event.Granted:
 		return strings.TrimSpace(a + " is granted its request")
 	case event.Answered:
@@ -66,7 +66,7 @@ func (s *stage) conclusion(e event.Event) string {
 		return b.Gate + " closed by " + b.How + ": " + b.Choice + when(b.Text != "", fmt.Sprintf(" (%s)", b.Text))
 	case event.Presenting:
 		return fmt.Sprintf("%s presents in %s: %s of %s.%d%s%s", e.Agent, turn(b.Turn), b.Strategy, b.Draft, b.Revision,
-			when(b.Execute, ", executes"), when(b.Write, ", may write"))
+			when(b.Execute, ", executes"), when(b.Write, ", may write")+s.reading(b.Messages))
 	case event.Finished:
 		return fmt.Sprintf("finished [%s, %s]: %q%s%s%s", b.Status, b.StoppedBy, b.Answer.Text,
 			when(b.Winner != "", " of "+string(b.Winner)), when(b.Presenter != "", ", presented by "+string(b.Presenter)),
@@ -87,20 +87,23 @@ func (s *stage) command(c flow.Command) string {
 	case coord.Work:
 		return "work " + string(c.Agent) + " " + turn(c.Turn) + ": " + offer(c.MayAnswer, c.MayVote) + shown(c.Answers) +
 			when(c.Planning, ", read-only tools") + when(c.Write, ", may write") + when(c.Closing, ", no tools") +
-			when(c.Metered, ", metered") + s.left(c.Calls) + unknown(c.Unknown)
+			when(c.Metered, ", metered") + s.left(c.Calls) + unknown(c.Unknown) + heard(c.Said)
 	case coord.Present:
 		out := fmt.Sprintf("present %s %s: %s%s", c.Agent, turn(c.Turn), c.Strategy, shown(c.Answers))
 		for i, v := range c.Votes {
 			out += when(i == 0, ", votes") + fmt.Sprintf(" %s for %s", v.Voter, v.For) + when(v.Reason != "", fmt.Sprintf(" (%s)", v.Reason))
 		}
 		return out + when(c.Planning, ", read-only tools") + when(c.Execute, ", executes") + when(c.Write, ", may write") +
-			when(c.Metered, ", metered") + s.left(c.Calls) + unknown(c.Unknown)
+			when(c.Metered, ", metered") + s.left(c.Calls) + unknown(c.Unknown) + heard(c.Said)
 	case flow.Stop:
 		return "stop " + piece(c.Work)
 	case flow.Tell:
 		n := c.Note.(coord.Note)
-		s.notes[c.Work] = append(s.notes[c.Work], n)
-		return "tell " + piece(c.Work) + ": " + n.Kind + shown(n.Answers) + when(n.Choice != "", " "+n.Choice+" ("+n.Text+")")
+		if n.Kind != coord.NotePause && n.Kind != coord.NoteContinue && n.Kind != coord.NoteTakenBack { // no model hears of these
+			s.notes[c.Work] = append(s.notes[c.Work], n)
+		}
+		return "tell " + piece(c.Work) + ": " + n.Kind + shown(n.Answers) + when(n.Choice != "", " "+n.Choice+" ("+n.Text+")") +
+			when(n.Said.ID != "", fmt.Sprintf(" %q", n.Said.Text.Text)) + when(n.Job != "", " "+n.Job)
 	}
 	return fmt.Sprintf("%+v", c)
 }
@@ -158,6 +161,14 @@ func unknown(calls []event.ToolCall) string {
 		out += " " + c.Name
 	}
 	return when(out != "", ", outcome unknown:"+out)
+}
+
+func heard(said []coord.Message) string {
+	out := ""
+	for _, m := range said {
+		out += fmt.Sprintf(" %q", m.Text.Text)
+	}
+	return when(out != "", ", told"+out)
 }
 
 func list(ids []event.AgentID) string {

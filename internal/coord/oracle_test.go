@@ -23,17 +23,21 @@ type oracle struct {
 	spent     event.Amount
 	granted   map[string]event.Amount // and not settled
 	requests  map[string]event.Amount
+	people    people
 }
 
 func (o *oracle) rules() event.Rules { return o.start.Rules }
 
 // read takes one event in, and says what is wrong with it.
 func (o *oracle) read(e event.Event) error {
+	if err := o.people.read(e, o.lost); err != nil {
+		return err
+	}
 	switch b := e.Body.(type) {
 	case event.RunStarted:
 		*o = oracle{
 			start: b, revisions: event.Seen{}, votes: map[event.AgentID]event.Voted{}, lost: map[event.AgentID]bool{},
-			granted: map[string]event.Amount{}, requests: map[string]event.Amount{},
+			granted: map[string]event.Amount{}, requests: map[string]event.Amount{}, people: newPeople(b),
 		}
 	case event.Answered:
 		o.revisions[e.Agent] = b.Revision
@@ -137,9 +141,12 @@ func (o *oracle) assigned(who event.AgentID, b event.Assigned) error {
 	return nil
 }
 
-// fresh: the voter had seen the newest revision of every agent, hard deadline
-// and independent work excepted.
-func (o *oracle) fresh(v event.Voted) bool {
+// fresh: the voter had read what people have said to it and seen the newest
+// revision of every agent, hard deadline and independent work excepted.
+func (o *oracle) fresh(who event.AgentID, v event.Voted) bool {
+	if !o.people.heeded(who, v.Turn) {
+		return false
+	}
 	if v.Closing || o.rules().DisableInjection {
 		return true
 	}
@@ -170,7 +177,7 @@ func (o *oracle) chosen(b event.Chosen) error {
 			all = append(all, ballot)
 		}
 		switch {
-		case voted && o.fresh(v):
+		case voted && o.fresh(s.Agent, v):
 			fresh = append(fresh, ballot)
 		case o.rules().Single && o.revisions[s.Agent] == o.limit(): // nothing left to refine
 		case !o.ending && !o.lost[s.Agent] && !o.rules().SkipVoting:
@@ -240,6 +247,9 @@ func (o *oracle) command(c flow.Command) error {
 			return fmt.Errorf("news for %s", c.Work)
 		}
 		who, _, _ := strings.Cut(strings.TrimPrefix(c.Work, "turn/"), "/")
+		if err := o.people.note(n, event.AgentID(who)); err != nil {
+			return err
+		}
 		if n.Kind == coord.NoteNews && o.revisions[event.AgentID(who)] == 0 {
 			return fmt.Errorf("%s is disturbed without an answer of its own", who)
 		}

@@ -34,6 +34,11 @@ import (
 //	cancel [by] ["reason"]
 //	reply b [revision=1] [gate=override] [of=a] [saying=no]
 //	a wishes shell "make"   a compacts 100
+//	message "text" [to=a,b] [by=ada]  somebody says something to agents
+//	withdraw "text"                   and takes it back
+//	wrap-up, pause, continue [by=ada]
+//	stop a [job=job1] [by=ada]
+//	a returns tool [job=job1] [ended]
 //	crash [1h]                        the program dies and is back after an hour
 //	pending, wake                     show what is asked for, and the next timer
 type stage struct {
@@ -47,6 +52,7 @@ type stage struct {
 	notes map[string][]coord.Note // by turn
 	asked map[event.AgentID]string
 	child map[string]string
+	said  map[string]string // messages by id
 }
 
 var curtain = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -55,7 +61,7 @@ func newStage() *stage {
 	return &stage{
 		run: &coord.Run{}, now: curtain,
 		turns: map[event.AgentID]event.Turn{}, notes: map[string][]coord.Note{},
-		asked: map[event.AgentID]string{}, child: map[string]string{},
+		asked: map[event.AgentID]string{}, child: map[string]string{}, said: map[string]string{},
 	}
 }
 
@@ -79,6 +85,8 @@ func (s *stage) happen(line string) error {
 		return s.crash(rest)
 	case "child":
 		return s.children(rest)
+	case "message", "withdraw", "wrap-up", "pause", "continue", "stop":
+		return s.steer(w[0], rest)
 	case "pending":
 		s.commands(s.run.Pending())
 		return nil

@@ -89,11 +89,11 @@ func (w *World) play(j *job) {
 		j.wished = false
 		call := j.open[0]
 		j.open = j.open[1:]
-		w.submit(w.fact(j, "result/"+call, event.ToolReturned{Turn: j.turn, Call: call, Name: "shell", Result: event.Inline("done")}))
+		w.submit(w.fact(j, "result/"+call, event.ToolReturned{Turn: j.turn, Call: call, Name: "shell", Result: event.Inline("done"), Job: w.job()}))
 	case len(j.notes) > 0 && w.rng.IntN(2) == 0:
 		n := j.notes[0]
 		j.notes = j.notes[1:]
-		w.submit(w.fact(j, fmt.Sprintf("told/%d", len(j.notes)), event.Told{Turn: j.turn, Note: n.Kind, Seen: n.Seen}))
+		w.submit(w.fact(j, fmt.Sprintf("told/%d", len(j.notes)), told(j, n)))
 	case j.metered && j.granted == "":
 		w.request(j)
 	case w.rng.IntN(30) == 0:

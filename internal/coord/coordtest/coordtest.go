@@ -1,6 +1,6 @@
 // Package coordtest plays runs against random worlds: agents that answer, vote,
-// misbehave, hang and fail in any order, people who cancel and override, timers,
-// budgets and crashes.
+// misbehave, hang and fail in any order, people who cancel, override, speak to
+// agents, pause and stop them, timers, budgets and crashes.
 //
 // A [World] keeps its own idea of which work is going on and complains when the
 // decider's commands do not add up. Everything follows from the seed.
@@ -48,6 +48,7 @@ type job struct {
 	waits    string // for the answer of this gate
 	hung     bool
 	stopped  bool
+	paused   bool // makes no call of its model
 }
 
 // Play runs one random schedule from first to last event.
@@ -100,12 +101,13 @@ func (w *World) step() {
 	case n == 0:
 		w.crash()
 	case n == 1:
-		w.inputs++
-		w.submit(event.Fact{ID: fmt.Sprintf("in/%d", w.inputs), Body: event.CancelRequested{By: "somebody"}})
+		w.say(event.CancelRequested{By: "somebody"})
 	case n < 20:
 		w.reply()
 	case n < 40:
 		w.wake()
+	case n < 50:
+		w.steer()
 	default:
 		w.progress()
 	}
@@ -115,15 +117,18 @@ func (w *World) step() {
 func (w *World) progress() {
 	var able []string
 	for k, j := range w.working {
-		if !j.hung && (j.waits == "" || j.stopped) {
+		if !j.hung && (j.stopped || j.waits == "" && (!j.paused || len(j.open) > 0)) {
 			able = append(able, k)
 		}
 	}
 	slices.Sort(able)
 	if len(able) == 0 {
-		if w.rng.IntN(2) == 0 {
+		switch w.rng.IntN(3) {
+		case 0:
 			w.reply()
-		} else {
+		case 1:
+			w.say(event.ContinueRequested{By: "somebody"})
+		default:
 			w.wake()
 		}
 		return
@@ -134,7 +139,7 @@ func (w *World) progress() {
 func (w *World) wake() {
 	at, ok := w.run.Wake()
 	if !ok {
-		if len(w.working) == 0 && !w.asking() {
+		if len(w.working) == 0 && !w.asking() && !w.paused() {
 			w.err = fmt.Errorf("stuck: nobody works, nothing is asked, no timer is set")
 		}
 		return
@@ -177,8 +182,7 @@ func (w *World) reply() {
 	if open && w.rng.IntN(4) > 0 {
 		p.Gate, p.Choice, p.Revision = a.Gate, a.Choices[w.rng.IntN(len(a.Choices))].ID, w.rng.IntN(3)
 	}
-	w.inputs++
-	w.submit(event.Fact{ID: fmt.Sprintf("in/%d", w.inputs), Body: p})
+	w.say(p)
 }
 
 // crash loses everything in memory and takes the run up from its wire form.
@@ -268,6 +272,7 @@ func (w *World) carryOut(c flow.Command) {
 		n := c.Note.(coord.Note)
 		switch j := w.working[c.Work]; {
 		case j == nil:
+		case j.steered(n):
 		case n.Kind == coord.NoteBudget && j.waits == "budget":
 			j.waits = ""
 		case n.Kind != coord.NotePermission && n.Kind != coord.NoteBudget:
@@ -285,6 +290,9 @@ func (w *World) begin(j *job) {
 		w.err = fmt.Errorf("%s is begun twice", j.key)
 	}
 	w.begun[j.key] = true
+	if w.paused() {
+		w.err = fmt.Errorf("%s is begun while the run is paused", j.key)
+	}
 	j.hung = w.rng.IntN(60) == 0
 	w.working[j.key] = j
 }
