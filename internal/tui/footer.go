@@ -7,16 +7,21 @@ import (
 	"conclave/internal/tui/text"
 )
 
-// footer is the last line: what the window has to say, or else which keys help
-// most now.
+// footer is the last line of the main view.
 func (m *Model) footer(w int) string {
+	if m.inList {
+		return m.lastLine(w, InList, Anywhere)
+	}
+	return m.lastLine(w, InInput, Anywhere)
+}
+
+// lastLine is what the window has to say, or else which keys of some places help
+// most now.
+func (m *Model) lastLine(w int, where ...Where) string {
 	if n := m.notice.at(m.o.Now()); n != "" {
 		return text.Cut(" "+m.theme.Warn.Render(text.Clean(strings.ReplaceAll(n, "\n", " "))), w)
 	}
-	if m.inList {
-		return m.hints(w, InList, Anywhere)
-	}
-	return m.hints(w, InInput, Anywhere)
+	return m.hints(w, where...)
 }
 
 // hints are the keys of some places that can be used now, as many as there is

@@ -14,7 +14,7 @@ func (m *Model) fullScreen(s Screen, w, h int) []string {
 	inner := max(h-2, 1)
 	lines = append(lines, text.Fit(s.View(m, w, inner), w, inner)...)
 	m.screenZone(s, 0, 1, w, inner)
-	return append(lines, m.hints(w, s.Where(), InDialog))
+	return append(lines, m.lastLine(w, s.Where(), InDialog))
 }
 
 // dialog draws a screen in a box over what lies below it.
@@ -29,7 +29,7 @@ func (m *Model) dialog(s Screen, under []string, w, h int) []string {
 	for _, l := range inside {
 		box = append(box, edge.Render("│ ")+text.Pad(text.Cut(l, width-4), width-4)+edge.Render(" │"))
 	}
-	box = append(box, edge.Render("│ ")+text.Pad(m.hints(width-4, s.Where(), InDialog), width-4)+edge.Render(" │"),
+	box = append(box, edge.Render("│ ")+text.Pad(m.lastLine(width-4, s.Where(), InDialog), width-4)+edge.Render(" │"),
 		edge.Render("╰"+strings.Repeat("─", width-2)+"╯"))
 	m.zones = m.zones[:0] // nothing below can be clicked
 	m.screenZone(s, x+2, y+1, width-4, len(inside))

@@ -35,6 +35,17 @@ type Scroller interface {
 	Scroll(lines int)
 }
 
+// A Typist is a Screen that may be typed into: then letters are its own, before
+// any key is looked for.
+type Typist interface {
+	Typing() bool
+}
+
+// A Finder is a Screen that can be searched.
+type Finder interface {
+	Find()
+}
+
 // open puts a screen on top, or in place of one of its kind.
 func (m *Model) open(s Screen) {
 	if top := m.top(); top != nil && top.Where() == s.Where() {
@@ -60,6 +71,11 @@ func (m *Model) top() Screen {
 
 // screenKey gives a key to the topmost screen.
 func (m *Model) screenKey(s Screen, msg tea.KeyPressMsg) tea.Cmd {
+	if t, ok := s.(Typist); ok && t.Typing() && msg.Text != "" {
+		if cmd, used := s.Update(m, msg); used {
+			return cmd
+		}
+	}
 	if a, ok := m.keys.find(msg, s.Where()); ok {
 		return m.run(a, "")
 	}
@@ -73,7 +89,7 @@ func (m *Model) screenKey(s Screen, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func dialogActions() []Action {
-	return []Action{
+	out := []Action{
 		{Name: "close", Keys: []string{"esc", "q"}, Where: InDialog, Title: "close", About: "Close what is on top", Hint: 9,
 			Do: func(m *Model, _ string) tea.Cmd { m.closeTop(); return nil }},
 		{Name: "dialog_down", Keys: []string{"pgdown", "ctrl+f"}, Where: InDialog, Title: "page down", About: "Scroll a page down",
@@ -88,7 +104,30 @@ func dialogActions() []Action {
 			Do: func(m *Model, _ string) tea.Cmd { m.open(newHelp(m)); return nil }},
 		{Name: "dialog_interrupt", Keys: []string{"ctrl+c"}, Where: InDialog, Title: "close", About: "Close what is on top",
 			Do: func(m *Model, _ string) tea.Cmd { m.closeTop(); return nil }},
+		{Name: "find", Keys: []string{"/"}, Where: InDialog, Title: "search", About: "Search in what is on top", Hint: 7,
+			Why: func(m *Model) string {
+				if _, ok := m.top().(Finder); !ok {
+					return "There is nothing to search in."
+				}
+				return ""
+			},
+			Do: func(m *Model, _ string) tea.Cmd { m.top().(Finder).Find(); return nil }},
+		{Name: "dialog_palette", Keys: []string{"f2", "alt+x"}, Where: InDialog, Title: "commands", About: "Everything that can be done here",
+			Do: func(m *Model, _ string) tea.Cmd { m.open(newPalette(m)); return nil }},
 	}
+	for i := range out {
+		if out[i].Why == nil {
+			out[i].Why = withScreen
+		}
+	}
+	return out
+}
+
+func withScreen(m *Model) string {
+	if m.top() == nil {
+		return "Nothing is open on top of the timeline."
+	}
+	return ""
 }
 
 func (m *Model) scrollTop(lines int) {

@@ -58,8 +58,5 @@ func windowActions() []Action {
 // quit leaves.
 func (m *Model) quit() tea.Cmd { return tea.Quit }
 
-// lookActions open the browsers.
-func lookActions() []Action { return nil }
-
 // screenActions are those of the screens.
 func screenActions() []Action { return pagerActions() }

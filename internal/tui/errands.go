@@ -1,0 +1,3 @@
+package tui
+
+func errandActions() []Action { return nil }
