@@ -48,6 +48,9 @@ type Finder interface {
 
 // open puts a screen on top, or in place of one of its kind.
 func (m *Model) open(s Screen) {
+	if f, ok := s.(interface{ refill(*Model) }); ok {
+		f.refill(m)
+	}
 	if top := m.top(); top != nil && top.Where() == s.Where() {
 		m.screens[len(m.screens)-1] = s
 		return

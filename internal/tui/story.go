@@ -17,6 +17,9 @@ type story struct {
 	timeline view.Timeline
 	cost     view.Cost
 	result   view.Result
+	answers  view.Answers
+	tools    view.Tools
+	tasks    view.Tasks
 	saying   map[event.AgentID]*speech
 
 	// driven: somebody drives it, as far as we know.
@@ -32,8 +35,10 @@ func (s *story) opened(snap view.Snapshot) {
 	s.card, s.result = snap.Card, snap.Result
 }
 
-// apply takes in an event, once.
-func (s *story) apply(e event.Event) {
+// apply takes in an event, once. Thin is what is kept of it; what reads long
+// texts and keeps none of them is given all of it.
+func (s *story) apply(full, thin event.Event) {
+	e := thin
 	if e.Seq <= s.seq {
 		return
 	}
@@ -48,6 +53,9 @@ func (s *story) apply(e event.Event) {
 	s.timeline = s.timeline.Apply(e)
 	s.cost = s.cost.Apply(e)
 	s.result = s.result.Apply(e)
+	s.answers = s.answers.Apply(e)
+	s.tools = s.tools.Apply(e)
+	s.tasks = s.tasks.Apply(full)
 	for a, now := range s.saying {
 		if (e.Agent == a || e.Agent == "") && now.ends(e) {
 			delete(s.saying, a)

@@ -105,7 +105,7 @@ func (m *Model) sessionEvent(e event.Event) tea.Cmd {
 func (m *Model) runEvent(id event.FlowID, e event.Event) tea.Cmd {
 	for _, s := range []*story{m.story, m.past} {
 		if s != nil && s.id == id {
-			s.apply(m.texts.thin(e))
+			s.apply(e, m.texts.thin(e))
 		}
 	}
 	if m.story == nil || m.story.id != id {
