@@ -63,14 +63,15 @@ type env struct {
 	Streams
 	out     *sink // is Out
 	open    Open
+	window  Window // nil where there is none
 	dir     string
 	noColor bool
 	begun   bool // the command line was understood
 }
 
 // Main runs one command line and returns the exit code.
-func Main(args []string, streams Streams, version string, open Open) int {
-	e := &env{Streams: streams, out: &sink{Writer: streams.Out}, open: open}
+func Main(args []string, streams Streams, version string, open Open, window Window) int {
+	e := &env{Streams: streams, out: &sink{Writer: streams.Out}, open: open, window: window}
 	e.Out = e.out
 	root := newRoot(e, version)
 	root.SetArgs(args)
@@ -89,22 +90,29 @@ func Main(args []string, streams Streams, version string, open Open) int {
 }
 
 func newRoot(e *env, version string) *cobra.Command {
+	var w windowFlags
 	root := &cobra.Command{
-		Use:   "conclave",
+		Use:   "conclave [TASK]",
 		Short: "Several AI agents, one answer",
 		Long: `Conclave has several AI agents work on the same task. They answer, read each
 other's answers, refine and vote, and hand back one result. Everything that
 happens is in a durable log: a run can be followed from anywhere, and one that
-was cut off can be resumed.`,
-		Example: `  conclave run "Which sorting algorithm should I use for nearly sorted data?"
+was cut off can be resumed.
+
+Without a command it opens a window to talk in: what you say is worked on, you
+watch, steer and decide, and go on from the answer.`,
+		Example: `  conclave
+  conclave "Compare the three caching strategies in @docs/caching.md"
+  conclave run "Which sorting algorithm should I use for nearly sorted data?"
   conclave runs
   conclave resume`,
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:          taskOrCommand,
+		RunE:          func(c *cobra.Command, a []string) error { return e.rootRun(c, &w, a) },
 	}
+	w.add(root)
 	root.SetVersionTemplate("conclave {{.Version}}\n")
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetUsageTemplate(foldFlags(root.UsageTemplate(), e.width(e.OutTerminal)))
@@ -117,7 +125,7 @@ was cut off can be resumed.`,
 			e.Color = false
 		}
 	}
-	root.AddCommand(newRun(e), newResume(e), newRuns(e), newLog(e), newApprove(e), newDeny(e), newTrust(e), newDrive(e),
+	root.AddCommand(newRun(e), newResume(e), newRuns(e), newSessions(e), newLog(e), newApprove(e), newDeny(e), newTrust(e), newDrive(e),
 		newInit(e), newValidate(e), newExplain(e), newSchema(e), newDoctor(e))
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {

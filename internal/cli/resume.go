@@ -38,6 +38,9 @@ the driver, and whatever the other still tries to record is refused.`,
 			}
 			return e.with(func(c control.Control) error {
 				ctx := cmd.Context()
+				if e.window != nil && e.atTerminal() && !s.plainly() && !background && !takeOver {
+					return e.resumeWindow(ctx, c, a)
+				}
 				id, err := unfinished(ctx, c, a, takeOver)
 				if err != nil {
 					return err
@@ -48,6 +51,9 @@ the driver, and whatever the other still tries to record is refused.`,
 				w := newWatch(e, c, id, s)
 				if err := w.fresh(ctx, takeOver); err != nil {
 					return err
+				}
+				if namesSession(id) {
+					return e.resumeSession(ctx, c, id, s, takeOver)
 				}
 				if err := w.open(ctx); err != nil {
 					return err
@@ -64,6 +70,19 @@ the driver, and whatever the other still tries to record is refused.`,
 	return c
 }
 
+// resumeWindow opens the terminal UI on what is to be gone on with: what is
+// named, or what the person picks from a list.
+func (e *env) resumeWindow(ctx context.Context, c control.Control, a []string) error {
+	if len(a) == 0 {
+		return e.openWindow(ctx, c, WindowOptions{Pick: true})
+	}
+	id, err := c.Find(ctx, a[0])
+	if err != nil {
+		return err
+	}
+	return e.openWindow(ctx, c, WindowOptions{Flow: id})
+}
+
 // unfinished finds the run to resume: the one that is named, else the newest
 // that nobody drives. Taking over without a name needs there to be but one.
 func unfinished(ctx context.Context, c control.Control, a []string, takeOver bool) (event.FlowID, error) {
@@ -77,7 +96,7 @@ func unfinished(ctx context.Context, c control.Control, a []string, takeOver boo
 	var driven []event.FlowID
 	for _, f := range flows {
 		switch {
-		case f.Finished, f.Damaged != "":
+		case f.Finished, f.Damaged != "", isSession(f):
 		case f.Driver == nil:
 			return f.ID, nil
 		default:

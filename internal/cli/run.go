@@ -205,6 +205,9 @@ func (s *show) flags(f flagSet) {
 	f.StringVar((*string)(&s.output), "output-file", "", "also write the answer to this `file`")
 }
 
+// plainly reports whether the result alone is wanted, and no window.
+func (s *show) plainly() bool { return s.json || s.quiet || s.output != "" }
+
 // check refuses what cannot be shown as was asked for, before anything begins. A
 // run in the background has nobody to show it.
 func (s *show) check(background bool) error {

@@ -8,6 +8,7 @@ type notice struct {
 	text  string
 	since time.Time
 	log   []string
+	count int // of all there ever were
 }
 
 // noticeTime is how long a notice stays if nobody presses anything.
@@ -20,6 +21,7 @@ const maxNotices = 200
 func (m *Model) notify(s string) {
 	m.notice.text, m.notice.since = s, m.o.Now()
 	m.notice.log = append(m.notice.log, s)
+	m.notice.count++
 	if n := len(m.notice.log); n > maxNotices {
 		m.notice.log = m.notice.log[n-maxNotices:]
 	}

@@ -51,6 +51,8 @@ type Options struct {
 	Program Program
 	// Flow is a session or a run to look at; empty is a new conversation.
 	Flow event.FlowID
+	// Pick: the person chooses what to go on with from a list first.
+	Pick bool
 	// Task is said at once, as if it had been typed.
 	Task string
 	// Config is the file that a new conversation's agents come from.
@@ -85,6 +87,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer m.Close()
 	defer cancel()
+	if o.Look.Plain {
+		return m.left(runPlain(ctx, m, o))
+	}
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env), tea.WithFilter(m.filter))
 	m.quiet = newQuiet(p)
 	_, err = p.Run()
@@ -94,7 +99,12 @@ func Run(ctx context.Context, o Options) error {
 	case err != nil:
 		return fmt.Errorf("terminal: %w", err)
 	}
-	if m.parting != "" {
+	return m.left(err)
+}
+
+// left is how the window was left.
+func (m *Model) left(err error) error {
+	if err == nil && m.parting != "" {
 		return &ErrLeft{m.parting}
 	}
 	return err

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+)
+
+// A Window is the terminal UI. The program gives it to the command line:
+// surfaces know nothing of one another. What it returns in say is for the person
+// to read once the window is closed.
+type Window func(ctx context.Context, c control.Control, o WindowOptions) (say string, err error)
+
+// WindowOptions are what a window is opened with.
+type WindowOptions struct {
+	Flow event.FlowID // empty is a new conversation
+	Pick bool         // the person chooses from a list first
+	Task string       // said at once
+
+	Config  string
+	Modes   *event.Modes // nil is as configured
+	NoColor bool
+	Plain   bool // lines of text, as for screen readers
+
+	In  io.Reader
+	Out io.Writer
+}
+
+// windowFlags are the flags of the root command.
+type windowFlags struct {
+	config              string
+	single, quick, plan bool
+	plain               bool
+	agent               string
+}
+
+func (w *windowFlags) add(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&w.config, "config", "", "the agents and their rules, a YAML `file`")
+	f.BoolVar(&w.single, "single", false, "begin with one agent alone")
+	f.StringVar(&w.agent, "agent", "", "begin with this agent alone, by `id`")
+	f.BoolVar(&w.quick, "quick", false, "begin without refinement: one answer each")
+	f.BoolVar(&w.plan, "plan", false, "begin in plan mode: a plan first, for you to approve")
+	f.BoolVar(&w.plain, "plain", false, "lines of text from top to bottom, as for screen readers")
+}
+
+func (w *windowFlags) modes() *event.Modes {
+	if !w.single && !w.quick && !w.plan && w.agent == "" {
+		return nil
+	}
+	return &event.Modes{Plan: w.plan, Single: w.single || w.agent != "", Agent: event.AgentID(w.agent), Quick: w.quick}
+}
+
+// atTerminal reports whether a person sits at both ends.
+func (e *env) atTerminal() bool { return e.InTerminal && e.OutTerminal }
+
+// openWindow shows the terminal UI until the person leaves it.
+func (e *env) openWindow(ctx context.Context, c control.Control, o WindowOptions) error {
+	o.In, o.Out = e.In, e.out.Writer
+	o.NoColor = o.NoColor || !e.Color
+	say, err := e.window(ctx, c, o)
+	if say != "" {
+		fmt.Fprintln(e.Err, strings.TrimRight(say, "\n"))
+	}
+	return err
+}
+
+// rootRun opens the window, with what was said on the command line as the first
+// thing said in it.
+func (e *env) rootRun(cmd *cobra.Command, w *windowFlags, a []string) error {
+	task := strings.TrimSpace(strings.Join(a, " "))
+	plain := w.plain && e.window != nil
+	if e.window == nil || !e.atTerminal() && !plain {
+		if task != "" {
+			return control.Usagef("a conversation needs a terminal to be held at; without one: conclave run %q", task)
+		}
+		return cmd.Help()
+	}
+	return e.with(func(c control.Control) error {
+		return e.openWindow(cmd.Context(), c, WindowOptions{Task: task, Config: w.config, Modes: w.modes(), Plain: w.plain})
+	})
+}
+
+// taskOrCommand is for the root, whose arguments are a task or a command that it
+// does not know: one word is no task.
+func taskOrCommand(c *cobra.Command, a []string) error {
+	if len(a) == 1 && !strings.ContainsAny(strings.TrimSpace(a[0]), " \t\n") || len(a) > 1 && meant(c, a[:1]) != "" {
+		return noCommand(c, a)
+	}
+	return nil
+}

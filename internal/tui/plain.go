@@ -1,0 +1,240 @@
+package tui
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/cancelreader"
+
+	"conclave/internal/event"
+	"conclave/internal/tui/input"
+	"conclave/internal/tui/text"
+	"conclave/internal/view"
+)
+
+// plain is the window as lines of text from top to bottom: what a screen reader
+// can follow, and what works on any terminal. The model is the same; what it
+// comes to is printed once, and lines that are typed go to it.
+//
+// It owns one goroutine that reads lines and one for each command of the model.
+type plain struct {
+	m    *Model
+	ctx  context.Context
+	out  io.Writer
+	msgs chan tea.Msg
+	wg   sync.WaitGroup
+
+	run     event.FlowID
+	printed int             // items of the run's timeline
+	noticed int             // notices, counted since the beginning
+	asked   map[string]bool // gates that were printed
+}
+
+// line is one that was typed; over says that no more come.
+type line struct {
+	text string
+	over bool
+}
+
+// plainWidth is how wide lines are where that matters.
+const plainWidth = 76
+
+func runPlain(ctx context.Context, m *Model, o Options) error {
+	in, err := cancelreader.NewReader(o.In)
+	if err != nil {
+		return fmt.Errorf("read lines: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p := &plain{m: m, ctx: ctx, out: o.Out, msgs: make(chan tea.Msg, 64), asked: map[string]bool{}}
+	defer p.wg.Wait()
+	defer in.Cancel()
+	defer cancel()
+	p.wg.Go(func() { p.readLines(in) })
+	p.welcome()
+	p.do(m.Init())
+	for {
+		select {
+		case msg := <-p.msgs:
+			if p.take(msg) {
+				return nil
+			}
+			p.news()
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (p *plain) readLines(r io.Reader) {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, 1<<20)
+	for s.Scan() {
+		p.give(line{text: s.Text()})
+	}
+	p.give(line{over: true})
+}
+
+func (p *plain) give(msg tea.Msg) {
+	select {
+	case p.msgs <- msg:
+	case <-p.ctx.Done():
+	}
+}
+
+func (p *plain) do(cmd tea.Cmd) {
+	if cmd != nil {
+		p.wg.Go(func() {
+			if msg := cmd(); msg != nil {
+				p.give(msg)
+			}
+		})
+	}
+}
+
+// take gives the model a message, and reports whether the person has left.
+func (p *plain) take(msg tea.Msg) (left bool) {
+	switch msg := msg.(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			p.do(c)
+		}
+	case tea.QuitMsg:
+		return true
+	case line:
+		if msg.over {
+			return true
+		}
+		p.do(p.typed(strings.TrimSpace(msg.text)))
+	default:
+		_, cmd := p.m.Update(msg)
+		p.do(cmd)
+	}
+	return false
+}
+
+// typed does what a line asks for: a number answers a question or picks from a
+// list, everything else is as if it had been typed into the window.
+func (p *plain) typed(s string) tea.Cmd {
+	n, err := strconv.Atoi(s)
+	if list, ok := p.m.top().(interface{ choose(*Model, int) tea.Cmd }); ok && err == nil {
+		return list.choose(p.m, n-1)
+	}
+	if p.m.top() != nil {
+		p.m.closeTop()
+	}
+	if gates := p.m.gates(); len(gates) > 0 && s != "" {
+		word, rest, _ := strings.Cut(s, " ")
+		if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(gates[0].Choices) {
+			return p.m.reply(gates[0], gates[0].Choices[n-1].ID, strings.TrimSpace(rest))
+		}
+	}
+	out := input.Submit{Text: s, Line: s}
+	if rest, ok := strings.CutPrefix(s, "/"); ok {
+		out.Command, out.Args, _ = strings.Cut(rest, " ")
+	} else if rest, ok := strings.CutPrefix(s, "!"); ok {
+		out.Shell, out.Text = true, strings.TrimSpace(rest)
+	}
+	return p.m.submit(out)
+}
+
+func (p *plain) say(format string, args ...any) {
+	fmt.Fprintln(p.out, ansi.Strip(text.Clean(fmt.Sprintf(format, args...))))
+}
+
+func (p *plain) welcome() {
+	p.say("Conclave. %s", p.m.team.Source)
+	for _, a := range p.m.team.Agents {
+		p.say("Agent %s, %s.", a.ID, a.Model)
+	}
+	p.say("Type what you want done and press Enter. /help lists the commands, /quit leaves.")
+}
+
+// news prints what has come since the last time.
+func (p *plain) news() {
+	p.items()
+	if n := &p.m.notice; n.count > p.noticed {
+		fresh := n.log[max(len(n.log)-(n.count-p.noticed), 0):]
+		p.noticed = n.count
+		for _, s := range fresh {
+			p.say("%s", s)
+		}
+	}
+	for _, g := range p.m.gates() {
+		p.question(g)
+	}
+	p.screen()
+}
+
+// items prints what happened in the run, calmly: not who thinks or which tools
+// are used.
+func (p *plain) items() {
+	s := p.m.story
+	if s == nil {
+		return
+	}
+	if p.run != s.id {
+		p.run, p.printed = s.id, 0
+	}
+	all := lane{story: s}
+	for i, it := range s.timeline.All(p.printed) {
+		p.printed = i + 1
+		switch {
+		case !all.wants(it):
+		case it.Kind == view.ItemFinal:
+			p.say("%s", it.Title)
+			p.say("%s", p.m.texts.of(it.Detail))
+		default:
+			p.say("%s", it.Line())
+		}
+	}
+}
+
+// question prints what a person is asked, once.
+func (p *plain) question(g view.Gate) {
+	key := fmt.Sprintf("%s/%d", g.Gate, g.Revision)
+	if p.asked[key] {
+		return
+	}
+	p.asked[key] = true
+	p.say("Question: %s", g.Title)
+	p.say("%s", p.m.texts.of(g.Text))
+	for i, c := range g.Choices {
+		words := c.Text
+		if words == "" {
+			words = c.ID
+		}
+		p.say("  %d: %s", i+1, words)
+	}
+	p.say("Answer with a number; words after it go along.")
+}
+
+// screen prints what lies on top and closes it, unless a number is to be chosen
+// from it.
+func (p *plain) screen() {
+	s := p.m.top()
+	if s == nil {
+		return
+	}
+	if list, ok := s.(interface{ numbered() []string }); ok {
+		p.say("%s", s.Title(p.m))
+		for i, l := range list.numbered() {
+			p.say("  %d: %s", i+1, l)
+		}
+		p.say("Choose with a number; anything else goes back.")
+		return
+	}
+	if len(p.m.gates()) == 0 {
+		p.say("%s", s.Title(p.m))
+		for _, l := range s.View(p.m, plainWidth, 1000) {
+			p.say("%s", strings.TrimRight(ansi.Strip(l), " "))
+		}
+	}
+	p.m.closeTop()
+}
