@@ -77,7 +77,7 @@ func (p palette) theme(name string) Theme {
 		Key:   fg(p.accent).Bold(true),
 		Chip:  fg(p.chipText).Background(lipgloss.Color(p.chipBack)),
 		Added: fg(p.good), Removed: fg(p.bad), Hunk: fg(p.cyan),
-		Code: fg(p.text), Quote: fg(p.dim), Heading: fg(p.accent).Bold(true),
+		Code: fg(p.cyan), Quote: fg(p.dim), Heading: fg(p.accent).Bold(true),
 		Link:     fg(p.accent).Underline(true),
 		Thinking: fg(p.dim).Italic(true), Tool: fg(p.cyan), User: fg(p.good).Bold(true), Locked: fg(p.warn),
 	}
