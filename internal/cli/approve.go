@@ -69,6 +69,9 @@ func (e *env) answer(ctx context.Context, c control.Control, typed []string, cho
 	if err != nil {
 		return err
 	}
+	if g.Kind == event.GatePlan { // of a session
+		choice = map[bool]string{false: event.PlanApprove, true: event.PlanDrop}[choice == event.PermitDeny]
+	}
 	has := func(id string) bool {
 		return slices.ContainsFunc(g.Choices, func(c event.Choice) bool { return c.ID == id })
 	}
@@ -186,7 +189,7 @@ func (e *env) among(ctx context.Context, c control.Control, open []view.Gate, ty
 func sign(gate string) string { return string(event.HashOf([]byte(gate)))[:6] }
 
 func verb(choice string) string {
-	if choice == event.PermitDeny {
+	if choice == event.PermitDeny || choice == event.PlanDrop {
 		return "deny"
 	}
 	return "approve"

@@ -13,7 +13,8 @@ import (
 )
 
 // newDrive is what a background process runs: it drives a flow and shows
-// nothing. Told to end, it leaves the flow to be resumed.
+// nothing. It goes when a run is over, or a session waits for its person. Told
+// to end, it leaves the flow to be resumed.
 func newDrive(e *env) *cobra.Command {
 	var fresh bool
 	c := &cobra.Command{
@@ -33,7 +34,7 @@ func newDrive(e *env) *cobra.Command {
 					}
 					err = c.Start(ctx, run)
 				} else {
-					err = c.Resume(ctx, event.FlowID(a[0]), false)
+					err = c.Settle(ctx, event.FlowID(a[0]))
 				}
 				if err != nil && ctx.Err() != nil {
 					fmt.Fprintf(e.Err, "%s is left as it is, to be resumed\n", a[0])

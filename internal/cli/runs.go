@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,7 @@ func (e *env) listRuns(ctx context.Context, c control.Control, asJSON bool) erro
 	if err != nil {
 		return err
 	}
+	flows = slices.DeleteFunc(flows, isSession)
 	if asJSON {
 		for _, f := range flows {
 			if err := printJSON(e.Out, struct {

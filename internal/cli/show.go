@@ -40,6 +40,9 @@ func (e *env) showRun(ctx context.Context, c control.Control, id event.FlowID, a
 	if err != nil {
 		return err
 	}
+	if s.Session != nil {
+		return e.showSession(ctx, c, *s.Session, asJSON)
+	}
 	r, err := resolve(ctx, c, s.Result.RunResult())
 	if err != nil {
 		return err
