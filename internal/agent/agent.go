@@ -7,9 +7,11 @@
 // facts of a turn carry ids made from the turn and a running number, so a turn
 // that is taken again never collides with the one before.
 //
-// The package starts no goroutines; everything runs in the one the engine gives
-// to Do. A backend that runs its own loop calls the turn's ToolHost from its own
-// goroutines, which the turn serialises.
+// A turn runs in the goroutine the engine gives to Do. Beside it are one that
+// takes in what the turn is told (see mailbox) and those of calls that only look,
+// which run together; all have ended when Do returns. A backend that runs its own
+// loop calls the turn's ToolHost from its own goroutines, which the turn
+// serialises.
 package agent
 
 import (
@@ -119,10 +121,12 @@ func (t *turn) run(ctx context.Context, take func(context.Context) error) (last 
 		return t.stopped(ctx)
 	}
 	defer leave()
+	t.box = openMailbox(ctx, t.port, t.endJob)
 	defer func() {
 		if r := recover(); r != nil {
 			last = t.failed(panicked(r))
 		}
+		t.box.close()
 		// Whatever the turn started has ended before its last fact says so.
 		if err := t.hand.Close(); err != nil && len(last) == 0 {
 			t.port.Live(live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: err.Error()})
@@ -185,6 +189,19 @@ func (c *Crew) content(ctx context.Context, s string) (event.Content, error) {
 		return event.Content{}, &storageError{fmt.Errorf("keep a text: %w", err)}
 	}
 	return event.Content{Blob: h, Size: len(s)}, nil
+}
+
+// messages are what people have said, as it is told.
+func (c *Crew) messages(ctx context.Context, said []coord.Message) ([]string, error) {
+	var out []string
+	for _, m := range said {
+		text, err := c.text(ctx, m.Text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+	}
+	return out, nil
 }
 
 func (c *Crew) answers(ctx context.Context, shown []coord.Shown) ([]prompt.Answer, error) {

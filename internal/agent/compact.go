@@ -114,6 +114,9 @@ func (t *turn) summarise(ctx context.Context, old []backend.Message, done *event
 	t.in = in
 	err := t.reserve(ctx)
 	t.in = whole
+	if err == nil {
+		err = t.box.standby(ctx)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -55,6 +56,9 @@ type Hand interface {
 	Judge(x tool.Tool, c event.ToolCall) (policy.Action, policy.Verdict)
 	// Remember keeps a permission for good.
 	Remember(policy.Action) error
+	// EndJob ends a command in the background and says how it ended. It may be
+	// called at any time until Close; its error is a sentence too.
+	EndJob(ctx context.Context, id string) (how string, err error)
 	// Snapshot ends what runs in the background and keeps the workspace as it is.
 	// Its error, if it is a *Refusal, is for the agent to mend.
 	Snapshot(ctx context.Context) (string, error)
@@ -81,6 +85,9 @@ func (empty) Show(context.Context, []Peer) ([]prompt.Folder, error) {
 }
 func (empty) Judge(tool.Tool, event.ToolCall) (policy.Action, policy.Verdict) {
 	return policy.Action{}, policy.Verdict{Decision: policy.Allow}
+}
+func (empty) EndJob(context.Context, string) (string, error) {
+	return "", errors.New("nothing runs in the background")
 }
 func (empty) Remember(policy.Action) error                   { return nil }
 func (empty) Snapshot(context.Context) (string, error)       { return "", nil }

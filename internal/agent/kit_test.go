@@ -37,6 +37,7 @@ type kit struct {
 	lookErr  error
 	scene    prompt.Scene
 	judging  func() // called before a call is judged
+	end      func(ctx context.Context, job string) (string, error)
 
 	mu         sync.Mutex
 	needs      []agent.Need
@@ -80,6 +81,7 @@ func (h hand) Remember(a policy.Action) error {
 	h.remembered = append(h.remembered, a)
 	return nil
 }
+func (h hand) EndJob(ctx context.Context, id string) (string, error) { return h.end(ctx, id) }
 func (h hand) Snapshot(context.Context) (string, error) {
 	h.snapshots++
 	if h.snapshot == nil {

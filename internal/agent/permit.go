@@ -59,7 +59,7 @@ func denied(why string) *tool.Result {
 
 // await waits for a person's decision.
 func (t *turn) await(ctx context.Context, gate string, a policy.Action) (*tool.Result, error) {
-	n, err := t.awaitNote(ctx, func(n coord.Note) bool { return n.Kind == coord.NotePermission && n.Gate == gate })
+	n, err := t.box.await(ctx, func(n coord.Note) bool { return n.Kind == coord.NotePermission && n.Gate == gate })
 	if err != nil {
 		return nil, err
 	}
@@ -72,33 +72,11 @@ func (t *turn) await(ctx context.Context, gate string, a policy.Action) (*tool.R
 		}
 		return nil, nil
 	}
-	return denied(cmp.Or(words[n.Text], fmt.Sprintf("a person said no: %s.", n.Text))), nil
+	return denied(cmp.Or(endings[n.Text], fmt.Sprintf("a person said no: %s.", n.Text))), nil
 }
 
-// awaitNote waits for one note and keeps all others for the next call.
-func (t *turn) awaitNote(ctx context.Context, is func(coord.Note) bool) (coord.Note, error) {
-	for {
-		var found *coord.Note
-		for _, x := range t.port.Notes() {
-			if n := x.(coord.Note); found == nil && is(n) {
-				found = &n
-			} else {
-				t.notes = append(t.notes, n)
-			}
-		}
-		if found != nil {
-			return *found, nil
-		}
-		select {
-		case <-t.port.Told():
-		case <-ctx.Done():
-			return coord.Note{}, context.Cause(ctx)
-		}
-	}
-}
-
-// words are for how a question may end without anything being said.
-var words = map[string]string{
+// endings are for how a question may end without anything being said.
+var endings = map[string]string{
 	"reply":   "a person said no.",
 	"expired": "nobody answered in time.",
 	"ending":  "the question was withdrawn.",

@@ -20,7 +20,7 @@ func (t *turn) present(ctx context.Context, p coord.Present) error {
 	if err != nil {
 		return err
 	}
-	in, err := t.brief(ctx, p.Answers)
+	in, err := t.brief(ctx, p.Answers, p.Said)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (t *turn) returned(ctx context.Context, c event.ToolCall, res tool.Result) 
 		return backend.ToolResult{}, err
 	}
 	out := backend.ToolResult{Call: c.ID, Name: c.Name, Text: t.excerpt(c, res.Text, text), Error: res.Error}
-	r := event.ToolReturned{Turn: t.turn, Call: c.ID, Name: c.Name, Result: text, Error: res.Error}
+	r := event.ToolReturned{Turn: t.turn, Call: c.ID, Name: c.Name, Result: text, Error: res.Error, Job: res.Job}
 	for _, i := range res.Images {
 		h, err := t.crew.Blobs.PutBlob(ctx, i.Data)
 		if err != nil {
@@ -197,7 +197,8 @@ func (t *turn) conclude(ctx context.Context, c event.ToolCall) (backend.ToolResu
 }
 
 // serve runs a tool for a backend's own loop. News comes with the result: there
-// is no other moment at which the agent could hear of it.
+// is no other moment at which the agent could hear of it. In a paused run the
+// result is held back, since the backend would go on with it.
 func (t *turn) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult, error) {
 	if _, err := t.port.Submit(ctx, t.fact("tool-call", event.ToolCalled{Turn: t.turn, Tool: c})); err != nil {
 		return backend.ToolResult{}, err

@@ -42,7 +42,7 @@ type turn struct {
 	tools map[string]tool.Tool
 	shown []prompt.Answer          // every answer the agent has been shown
 	long  map[string]event.Content // results shown in part, by call
-	notes []any                    // told while waiting for something else
+	box   *mailbox                 // what it is told
 	// filled is how many tokens the last call took of the model's window.
 	filled int64
 
@@ -132,6 +132,9 @@ func (t *turn) speak(ctx context.Context) (backend.Reply, event.Fact, error) {
 // call has the backend speak once.
 func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	if err := t.reserve(ctx); err != nil {
+		return backend.Reply{}, event.Fact{}, err
+	}
+	if err := t.box.standby(ctx); err != nil {
 		return backend.Reply{}, event.Fact{}, err
 	}
 	t.calls++
@@ -263,7 +266,7 @@ func (t *turn) reserve(ctx context.Context) error {
 			return errTurnOver
 		}
 		// Other calls hold what this one may cost: ask again when it is worth it.
-		if _, err := t.awaitNote(ctx, func(n coord.Note) bool { return n.Kind == coord.NoteBudget }); err != nil {
+		if _, err := t.box.await(ctx, func(n coord.Note) bool { return n.Kind == coord.NoteBudget }); err != nil {
 			return err
 		}
 	}
@@ -293,54 +296,6 @@ func estimate(b backend.Backend, in backend.Input) event.Amount {
 		n += len(s.Description) + len(s.Schema)
 	}
 	return event.Amount{Tokens: int64(n/3 + in.MaxOutput)}
-}
-
-// hear takes in what the turn was told, before the next call.
-func (t *turn) hear(ctx context.Context) error {
-	text, err := t.heard(ctx)
-	if text != "" {
-		t.say(text)
-	}
-	return err
-}
-
-// heard is what the turn was told meanwhile, in the words for the agent. What it
-// then knows is durable before it hears of it.
-func (t *turn) heard(ctx context.Context) (string, error) {
-	var facts []event.Fact
-	var texts []string
-	notes := append(t.notes, t.port.Notes()...)
-	t.notes = nil
-	for _, n := range notes {
-		n := n.(coord.Note)
-		if n.Kind == coord.NotePermission || n.Kind == coord.NoteBudget {
-			continue // nobody waits for it any more
-		}
-		switch n.Kind {
-		case coord.NoteWrapUp:
-			texts = append(texts, prompt.WrapUp)
-		case coord.NoteNews:
-			answers, err := t.crew.answers(ctx, n.Answers)
-			if err != nil {
-				return "", err
-			}
-			folders, err := t.hand.Show(ctx, peers(n.Answers))
-			if err != nil {
-				return "", err
-			}
-			t.shown = append(t.shown, answers...)
-			t.widen()
-			texts = append(texts, prompt.News(t.fence, answers, folders...))
-		}
-		facts = append(facts, t.fact("told", event.Told{Turn: t.turn, Note: n.Kind, Seen: n.Seen}))
-	}
-	if len(facts) == 0 {
-		return "", nil
-	}
-	if _, err := t.port.Submit(ctx, facts...); err != nil {
-		return "", err
-	}
-	return strings.Join(texts, "\n\n"), nil
 }
 
 // say adds a user message, to the last one if that is the user's.

@@ -19,7 +19,7 @@ func (t *turn) work(ctx context.Context, w coord.Work) error {
 	if err != nil {
 		return err
 	}
-	in, err := t.brief(ctx, w.Answers)
+	in, err := t.brief(ctx, w.Answers, w.Said)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (t *turn) snapshot(ctx context.Context, calls []event.ToolCall) (string, er
 }
 
 // brief is what every prompt of a turn shares.
-func (t *turn) brief(ctx context.Context, shown []coord.Shown) (prompt.In, error) {
+func (t *turn) brief(ctx context.Context, shown []coord.Shown, said []coord.Message) (prompt.In, error) {
 	task, err := t.crew.text(ctx, t.crew.Spec.Task)
 	if err != nil {
 		return prompt.In{}, err
@@ -189,9 +189,13 @@ func (t *turn) brief(ctx context.Context, shown []coord.Shown) (prompt.In, error
 	if err != nil {
 		return prompt.In{}, err
 	}
+	messages, err := t.crew.messages(ctx, said)
+	if err != nil {
+		return prompt.In{}, err
+	}
 	t.shown = answers
 	return prompt.In{
-		Task: task, Context: background, Answers: answers, Alone: len(t.crew.Agents) == 1,
+		Task: task, Context: background, Answers: answers, Messages: messages, Alone: len(t.crew.Agents) == 1,
 		Extra: t.agent.Seat.Prompt, Fence: t.fence, Scene: t.scene(),
 	}, nil
 }

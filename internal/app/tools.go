@@ -40,6 +40,7 @@ func shellTools(ctx context.Context, b *kit.Bench) ([]tool.Tool, error) {
 	o := shell.Options{Box: b.Box, Dir: b.Dir, Timeout: time.Duration(b.Gear.Shell.Timeout), Boxed: b.Boxed, Sandbox: b.Engine}
 	jobs := shell.NewJobs(context.WithoutCancel(ctx), o)
 	b.OnSnapshot(jobs.Close)
+	b.OnEnd(jobs.End)
 	return append([]tool.Tool{shell.New(o)}, jobs.Tools()...), nil
 }
 

@@ -31,6 +31,8 @@ type hand struct {
 	scene      prompt.Scene
 	notices    []string
 	background []func() // ends what goes on in the background
+	// enders end one command in the background, if it is theirs.
+	enders []func(ctx context.Context, id string) (how string, err error)
 }
 
 var _ agent.Hand = (*hand)(nil)
@@ -172,6 +174,17 @@ func (h *hand) Judge(x tool.Tool, c event.ToolCall) (policy.Action, policy.Verdi
 
 // Remember implements [agent.Hand].
 func (h *hand) Remember(a policy.Action) error { return h.kit.shop.Given.Add(h.lasting(a)) }
+
+// EndJob implements [agent.Hand].
+func (h *hand) EndJob(ctx context.Context, id string) (how string, err error) {
+	err = errors.New("nothing runs in the background")
+	for _, end := range h.enders {
+		if how, err = end(ctx, id); err == nil {
+			return how, nil
+		}
+	}
+	return "", err
+}
 
 // Snapshot implements [agent.Hand].
 func (h *hand) Snapshot(ctx context.Context) (string, error) {

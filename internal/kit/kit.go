@@ -98,6 +98,12 @@ func (b *Bench) Keep(name string, make func() (any, error)) (any, error) {
 // the end of the turn.
 func (b *Bench) OnSnapshot(end func()) { b.hand.background = append(b.hand.background, end) }
 
+// OnEnd has a command in the background ended when a person wants it, by the id
+// its agent knows it by.
+func (b *Bench) OnEnd(end func(ctx context.Context, id string) (how string, err error)) {
+	b.hand.enders = append(b.hand.enders, end)
+}
+
 // A Kit equips one agent. It is used by one turn at a time.
 type Kit struct {
 	shop *Workshop

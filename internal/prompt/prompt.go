@@ -22,6 +22,7 @@ type In struct {
 	Context    string
 	Answers    []Answer // in the order to show them
 	Votes      []Vote   // for the presenter
+	Messages   []string // what the user has said to the agent, oldest first
 
 	MayAnswer bool
 	MayVote   bool
@@ -110,6 +111,10 @@ func User(in In) string {
 	}
 	surroundings(&b, in.Fence, in.Scene)
 	b.WriteString(Answers(in.Fence, in.Answers))
+	if len(in.Messages) > 0 {
+		b.WriteString("\nWhat the user, a person, has said to you since the work began. It is part of the task, and the last word holds:\n")
+		messages(&b, in.Fence, in.Messages)
+	}
 	if len(in.Votes) > 0 {
 		b.WriteString("\nVotes:\n")
 		for _, v := range in.Votes {
@@ -152,6 +157,26 @@ func News(fence string, answers []Answer, folders ...Folder) string {
 		out += "\n" + f
 	}
 	return out
+}
+
+// Interjection is what the user says to an agent in mid-turn.
+func Interjection(fence string, said []string) string {
+	var b strings.Builder
+	b.WriteString("The user, a person, says this to you while you work. It is part of the task from now on; take it into account and go on.\n")
+	messages(&b, fence, said)
+	return strings.TrimSpace(b.String())
+}
+
+func messages(b *strings.Builder, fence string, said []string) {
+	for _, text := range said {
+		b.WriteString("\n")
+		fenced(b, `message from="user"`, fence, text)
+	}
+}
+
+// JobEnded is what an agent is told when the user has ended a command of its.
+func JobEnded(id, how string) string {
+	return fmt.Sprintf("The user has had your background job %s ended: %s. Do not start it again unless you must.", id, how)
 }
 
 // WrapUp is what an agent is told when its time is running out.

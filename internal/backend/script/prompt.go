@@ -12,6 +12,7 @@ type prompt struct {
 	opening string // the first message of the user's, if nothing is marked
 	ids     []string
 	newest  map[string]Answer
+	said    []string // by the user, besides the task
 }
 
 // user reads a message of the user's, which is ours: its first tag is genuine.
@@ -23,12 +24,15 @@ func (p *prompt) user(text string) {
 		p.ids = append(p.ids, b.id)
 	}
 	p.keep(b.answers)
+	p.said = append(p.said, b.said...)
 }
 
 // result reads what a tool gave back, which anybody may have written.
 func (p *prompt) result(text string) {
 	for _, id := range p.ids {
-		p.keep(blocks(text, id).answers)
+		b := blocks(text, id)
+		p.keep(b.answers)
+		p.said = append(p.said, b.said...)
 	}
 }
 
@@ -46,6 +50,7 @@ type found struct {
 	id      string
 	task    string
 	answers []Answer
+	said    []string
 }
 
 // blocks reads a text line by line. With no id given the first tag sets it.
@@ -58,6 +63,13 @@ func blocks(text, id string) found {
 			f.id = cmp.Or(f.id, attrs["id"])
 			if end := closing(lines, i+1, "task", attrs["id"]); end > 0 {
 				f.task, i = body(lines[i+1:end]), end
+			}
+			continue
+		}
+		if attrs, ok := tag(line, "message"); ok && attrs["id"] != "" && (f.id == "" || attrs["id"] == f.id) {
+			f.id = attrs["id"]
+			if end := closing(lines, i+1, "message", f.id); end > 0 {
+				f.said, i = append(f.said, body(lines[i+1:end])), end
 			}
 			continue
 		}

@@ -17,6 +17,8 @@ type Scene struct {
 	Answers []Answer // everybody's
 	Call    int      // which model call of the turn this is, from 1
 	Result  string   // the last tool result
+	// Messages are what the user has said besides the task, oldest first.
+	Messages []string
 
 	own        int // revision of the own answer
 	behind     int // peers with fewer revisions
@@ -40,6 +42,7 @@ type Answer struct {
 //	<task id="k3f9a1"> … </task id="k3f9a1">          (the id may be absent)
 //	<answer label="agent2.1" id="k3f9a1"> … </answer id="k3f9a1">
 //	<answer label="agent1.2" yours="true" id="k3f9a1"> … </answer id="k3f9a1">
+//	<message from="user" id="k3f9a1"> … </message id="k3f9a1">
 //
 // The id is a nonce that the authors of answers cannot know. In a message from
 // the user the first tag sets it, and in results of tools only one already set
@@ -71,7 +74,7 @@ func NewScene(in backend.Input) *Scene {
 			rd.result(res.Text)
 		}
 	}
-	s.Task, s.sent = cmp.Or(rd.task, rd.opening), sent.String()
+	s.Task, s.sent, s.Messages = cmp.Or(rd.task, rd.opening), sent.String(), rd.said
 	s.take(rd.newest)
 	return s
 }

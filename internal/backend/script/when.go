@@ -19,6 +19,7 @@ type When struct {
 	Sees       []*regexp.Regexp // each somewhere in what it was sent
 	Refused    *bool            // one of the last tool results was an error
 	Task       *regexp.Regexp   // in the task
+	Message    *regexp.Regexp   // in something the user has said besides
 }
 
 // A Count is "2", exactly two, or "2+", two or more.
@@ -37,7 +38,7 @@ func parseCount(s string) (Count, bool) {
 
 func (w When) always() bool {
 	return w.Presenting == nil && w.Own == nil && w.Peers == nil && w.Behind == nil && w.Call == nil &&
-		w.Offered == nil && w.Sees == nil && w.Refused == nil && w.Task == nil
+		w.Offered == nil && w.Sees == nil && w.Refused == nil && w.Task == nil && w.Message == nil
 }
 
 func (w When) fits(s *Scene) bool {
@@ -53,7 +54,7 @@ func (w When) fits(s *Scene) bool {
 	}
 	return same(w.Presenting, s.presenting) && same(w.Refused, s.refused) &&
 		w.Own.fits(s.own) && w.Peers.fits(len(s.Peers)) && w.Behind.fits(s.behind) && w.Call.fits(s.Call) &&
-		matches(w.Task, s.Task)
+		matches(w.Task, s.Task) && (w.Message == nil || slices.ContainsFunc(s.Messages, w.Message.MatchString))
 }
 
 func same(want *bool, got bool) bool { return want == nil || *want == got }
@@ -62,7 +63,7 @@ func matches(re *regexp.Regexp, s string) bool { return re == nil || re.MatchStr
 
 func (r *reader) when(f field) When {
 	var w When
-	for _, c := range r.fields(f.value, f.at, "when", "presenting", "own", "peers", "behind", "call", "offered", "sees", "refused", "task") {
+	for _, c := range r.fields(f.value, f.at, "when", "presenting", "own", "peers", "behind", "call", "offered", "sees", "refused", "task", "message") {
 		switch c.key {
 		case "presenting":
 			w.Presenting = new(r.bool(c))
@@ -86,6 +87,8 @@ func (r *reader) when(f field) When {
 			}
 		case "task":
 			w.Task = r.regexp(c)
+		case "message":
+			w.Message = r.regexp(c)
 		}
 	}
 	return w

@@ -119,8 +119,8 @@ type job struct {
 
 	mu      sync.Mutex
 	out     ring
-	seen    int64 // how much of the output the agent has read
-	stopped bool  // by the agent
+	seen    int64  // how much of the output the agent has read
+	stopped string // by whom, in words; empty if nobody stopped it
 	ended   time.Time
 	exit    int
 	err     error
@@ -151,13 +151,33 @@ func (x *job) over() bool {
 	}
 }
 
+// End ends a job because the user wants it, and says how it ended.
+func (j *Jobs) End(ctx context.Context, id string) (how string, err error) {
+	x, err := j.find(id)
+	if err != nil {
+		return "", err
+	}
+	if err := x.halt(ctx, "stopped by the user"); err != nil {
+		return "", err
+	}
+	return x.state(), nil
+}
+
+// known is the job as it is recorded.
+func (x *job) known() *tool.Job {
+	if !x.over() {
+		return &tool.Job{ID: x.id}
+	}
+	return &tool.Job{ID: x.id, Ended: x.state()}
+}
+
 // halt ends the job, and returns when it has or ctx ends.
-func (x *job) halt(ctx context.Context) error {
+func (x *job) halt(ctx context.Context, how string) error {
 	if x.over() {
 		return nil
 	}
 	x.mu.Lock()
-	x.stopped = true
+	x.stopped = how
 	x.mu.Unlock()
 	x.process.Stop()
 	select {
@@ -178,8 +198,8 @@ func (x *job) state() string {
 	}
 	took := x.ended.Sub(x.began).Round(time.Millisecond)
 	switch {
-	case x.stopped:
-		return fmt.Sprintf("stopped after %s", took)
+	case x.stopped != "":
+		return fmt.Sprintf("%s after %s", x.stopped, took)
 	case x.err != nil:
 		return fmt.Sprintf("failed after %s: %v", took, x.err)
 	}

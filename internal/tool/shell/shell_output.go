@@ -33,8 +33,8 @@ func (j *Jobs) reader() tool.Tool {
 				return tool.Result{}, err
 			}
 			// The state comes first: what is printed after it is read next time.
-			state := x.state()
-			return tool.Result{Text: x.id + " is " + state + ".\n" + x.news()}, nil
+			state, known := x.state(), x.known()
+			return tool.Result{Text: x.id + " is " + state + ".\n" + x.news(), Job: known}, nil
 		},
 	})
 }

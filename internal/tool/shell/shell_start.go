@@ -30,7 +30,7 @@ func (j *Jobs) starter() tool.Tool {
 			if err != nil {
 				return tool.Failed("Not started: " + err.Error() + "."), nil
 			}
-			return tool.Result{Text: fmt.Sprintf("Started as %s. Read what it prints with shell_output, end it with shell_stop.", x.id)}, nil
+			return tool.Result{Text: fmt.Sprintf("Started as %s. Read what it prints with shell_output, end it with shell_stop.", x.id), Job: &tool.Job{ID: x.id}}, nil
 		},
 	})
 }

@@ -23,10 +23,10 @@ func (j *Jobs) stopper() tool.Tool {
 			if err != nil {
 				return tool.Failed("Not stopped: " + err.Error() + "."), nil
 			}
-			if err := x.halt(ctx); err != nil {
+			if err := x.halt(ctx, "stopped"); err != nil {
 				return tool.Result{}, err
 			}
-			return tool.Result{Text: x.id + " is " + x.state() + ".\n" + x.news()}, nil
+			return tool.Result{Text: x.id + " is " + x.state() + ".\n" + x.news(), Job: x.known()}, nil
 		},
 	})
 }

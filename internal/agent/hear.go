@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"conclave/internal/coord"
+	"conclave/internal/event"
+	"conclave/internal/prompt"
+)
+
+// hear waits while the run is paused and takes in what the turn was told, before
+// the next call.
+func (t *turn) hear(ctx context.Context) error {
+	text, err := t.heard(ctx)
+	if text != "" {
+		t.say(text)
+	}
+	return err
+}
+
+// A saying is a note in the words for the agent, and the fact that it was told.
+type saying struct {
+	text string
+	fact event.Fact
+	// message is what a person has said, which may be taken back.
+	message string
+}
+
+// heard is what the turn was told meanwhile, in the words for the agent. What it
+// then knows is durable before it hears of it.
+func (t *turn) heard(ctx context.Context) (string, error) {
+	if err := t.box.standby(ctx); err != nil {
+		return "", err
+	}
+	var all []saying
+	var facts []event.Fact
+	for _, n := range t.box.take() {
+		if n.Kind == coord.NotePermission || n.Kind == coord.NoteBudget {
+			continue // nobody waits for it any more
+		}
+		text, err := t.words(ctx, n)
+		if err != nil {
+			return "", err
+		}
+		told := event.Told{Turn: t.turn, Note: n.Kind, Seen: n.Seen}
+		if n.Said.ID != "" {
+			told.Messages = []string{n.Said.ID}
+		}
+		if n.Job != "" {
+			told.Job = &event.Job{ID: n.Job, Ended: n.Text}
+		}
+		facts = append(facts, t.fact("told", told))
+		all = append(all, saying{text, facts[len(facts)-1], n.Said.ID})
+	}
+	if len(facts) == 0 {
+		return "", nil
+	}
+	events, err := t.port.Submit(ctx, facts...)
+	if err != nil {
+		return "", err
+	}
+	var texts []string
+	for _, s := range all {
+		// A message may have been taken back while this was on its way.
+		if s.message == "" || !t.box.takenBack(events, s.fact.ID)[s.message] {
+			texts = append(texts, s.text)
+		}
+	}
+	return strings.Join(texts, "\n\n"), nil
+}
+
+// words is a note as the agent hears it.
+func (t *turn) words(ctx context.Context, n coord.Note) (string, error) {
+	switch n.Kind {
+	case coord.NoteWrapUp:
+		return prompt.WrapUp, nil
+	case coord.NoteJob:
+		return prompt.JobEnded(n.Job, n.Text), nil
+	case coord.NoteMessage:
+		said, err := t.crew.messages(ctx, []coord.Message{n.Said})
+		return prompt.Interjection(t.fence, said), err
+	}
+	answers, err := t.crew.answers(ctx, n.Answers)
+	if err != nil {
+		return "", err
+	}
+	folders, err := t.hand.Show(ctx, peers(n.Answers))
+	if err != nil {
+		return "", err
+	}
+	t.shown = append(t.shown, answers...)
+	t.widen()
+	return prompt.News(t.fence, answers, folders...), nil
+}
+
+// endJob ends a command in the background because a person wants it, and says
+// how it ended.
+func (t *turn) endJob(ctx context.Context, id string) string {
+	how, err := t.hand.EndJob(ctx, id)
+	if err != nil {
+		return err.Error()
+	}
+	return how
+}

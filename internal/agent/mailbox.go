@@ -1,0 +1,170 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"conclave/internal/coord"
+	"conclave/internal/engine"
+	"conclave/internal/event"
+)
+
+// A mailbox takes in what a turn is told. Most of it waits until the model is
+// called next. That the run is paused is known at once, a message that is taken
+// back is not there any more, and a command that a person wants ended is ended
+// while the turn still waits for its model or a tool.
+//
+// Goroutines: one that listens, and one for each command being ended; close
+// waits for all of them.
+type mailbox struct {
+	port engine.Port
+	end  func(ctx context.Context, job string) string // and say how it ended
+	more chan struct{}                                // holds a value when something was taken in
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu     sync.Mutex
+	notes  []coord.Note
+	paused bool
+	back   map[string]bool // messages that were taken back
+	jobs   []string        // to end
+}
+
+// openMailbox listens to a port until it is closed.
+func openMailbox(ctx context.Context, p engine.Port, end func(context.Context, string) string) *mailbox {
+	b := &mailbox{port: p, end: end, more: make(chan struct{}, 1), back: map[string]bool{}}
+	ctx, b.stop = context.WithCancel(ctx)
+	b.wg.Go(func() { b.listen(ctx) })
+	return b
+}
+
+func (b *mailbox) close() {
+	b.stop()
+	b.wg.Wait()
+}
+
+func (b *mailbox) listen(ctx context.Context) {
+	for {
+		select {
+		case <-b.port.Told():
+		case <-ctx.Done():
+			return
+		}
+		b.mu.Lock()
+		b.collect()
+		jobs := b.jobs
+		b.jobs = nil
+		b.mu.Unlock()
+		b.ring()
+		for _, id := range jobs {
+			b.wg.Go(func() { b.ended(id, b.end(ctx, id)) })
+		}
+	}
+}
+
+func (b *mailbox) ring() {
+	select {
+	case b.more <- struct{}{}:
+	default:
+	}
+}
+
+// ended puts in what became of a command, for the model to hear.
+func (b *mailbox) ended(job, how string) {
+	b.mu.Lock()
+	b.notes = append(b.notes, coord.Note{Kind: coord.NoteJob, Job: job, Text: how})
+	b.mu.Unlock()
+	b.ring()
+}
+
+// collect sorts what has come. The lock is held.
+func (b *mailbox) collect() {
+	for _, x := range b.port.Notes() {
+		switch n := x.(coord.Note); n.Kind {
+		case coord.NotePause, coord.NoteContinue:
+			b.paused = n.Kind == coord.NotePause
+		case coord.NoteTakenBack:
+			b.back[n.Said.ID] = true
+			b.notes = slices.DeleteFunc(b.notes, func(o coord.Note) bool { return o.Kind == coord.NoteMessage && o.Said.ID == n.Said.ID })
+		case coord.NoteJob:
+			b.jobs = append(b.jobs, n.Job)
+		default:
+			b.notes = append(b.notes, n)
+		}
+	}
+}
+
+// take gives everything there is to hear.
+func (b *mailbox) take() []coord.Note {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.collect()
+	out := b.notes
+	b.notes = nil
+	return out
+}
+
+// await waits for one note and leaves all others where they are.
+func (b *mailbox) await(ctx context.Context, is func(coord.Note) bool) (coord.Note, error) {
+	var found coord.Note
+	err := b.until(ctx, func() bool {
+		i := slices.IndexFunc(b.notes, is)
+		if i >= 0 {
+			found = b.notes[i]
+			b.notes = slices.Delete(b.notes, i, i+1)
+		}
+		return i >= 0
+	})
+	return found, err
+}
+
+// standby waits while the run is paused.
+func (b *mailbox) standby(ctx context.Context) error {
+	return b.until(ctx, func() bool { return !b.paused })
+}
+
+// until waits for something to become true, which is looked at under the lock.
+func (b *mailbox) until(ctx context.Context, is func() bool) error {
+	for {
+		b.mu.Lock()
+		b.collect()
+		ok := is()
+		b.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-b.more:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// takenBack are the messages that were taken back before the fact of that id was
+// recorded, in an earlier transaction or in that of events.
+func (b *mailbox) takenBack(events []event.Event, fact string) map[string]bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.collect()
+	out := map[string]bool{}
+	for id := range b.back { // order does not matter: it is a copy
+		out[id] = true
+	}
+	wanted := map[string]string{}
+	for _, e := range events {
+		switch x := e.Body.(type) {
+		case event.Withdrawn:
+			wanted[e.ID] = x.Message
+		case event.Admitted:
+			if id, ok := wanted[x.Ref]; ok {
+				out[id] = true
+			}
+		}
+		if e.ID == fact {
+			break
+		}
+	}
+	return out
+}
