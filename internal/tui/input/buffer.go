@@ -150,12 +150,13 @@ func recut(atoms []atom) []atom {
 
 // replace puts something in place of atoms[from:to] and the cursor behind it.
 func (b *buffer) replace(from, to int, with []atom) {
-	// What is typed may join with what stands around it, on this line.
+	// What is typed may join with what stands around it, up to the next ASCII
+	// character on either side, which stands for itself.
 	lo, hi := from, to
-	for lo > 0 && b.atoms[lo-1].s != "\n" {
+	for lo > 0 && (lo == from || len(b.atoms[lo].s) != 1) {
 		lo--
 	}
-	for hi < len(b.atoms) && b.atoms[hi].s != "\n" {
+	for hi < len(b.atoms) && (hi == to || len(b.atoms[hi-1].s) != 1) {
 		hi++
 	}
 	middle := slices.Concat(b.atoms[lo:from], with)

@@ -24,6 +24,8 @@ func (a atom) cells(width int) int { return min(a.w, width) }
 // shown is an atom in at most width cells.
 func (a atom) shown(width int) string {
 	switch {
+	case a.w == 0: // a mark with nothing to stand on would join what is before it
+		return ""
 	case a.chip != nil:
 		return text.Cut(a.label(), width)
 	case a.s == "\t":
@@ -51,7 +53,7 @@ func lay(atoms []atom, width int) []row {
 			from, used = i+1, 0
 			continue
 		}
-		if used+w > width {
+		for used > 0 && used+w > width {
 			to := i
 			if gap > from {
 				to = gap

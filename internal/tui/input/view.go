@@ -75,8 +75,8 @@ func (m *Model) prompt(row int, above, below bool, t theme.Theme) string {
 
 // row draws one row; neighbours that look the same are drawn together.
 func (m *Model) row(b *strings.Builder, r row, avail, first int, styles []*lipgloss.Style) {
-	if column(m.buf.atoms, r, r.to, avail) > avail {
-		r.to-- // a space
+	if r.to > r.from && m.buf.atoms[r.to-1].s == " " && column(m.buf.atoms, r, r.to, avail) > avail {
+		r.to--
 	}
 	for i := r.from; i < r.to; {
 		style := styles[i-first]
