@@ -88,7 +88,7 @@ func Run(ctx context.Context, o Options) error {
 	defer m.Close()
 	defer cancel()
 	if o.Look.Plain {
-		return m.left(runPlain(ctx, m, o))
+		return m.farewell(runPlain(ctx, m, o))
 	}
 	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env), tea.WithFilter(m.filter))
 	m.quiet = newQuiet(p)
@@ -99,11 +99,11 @@ func Run(ctx context.Context, o Options) error {
 	case err != nil:
 		return fmt.Errorf("terminal: %w", err)
 	}
-	return m.left(err)
+	return m.farewell(err)
 }
 
-// left is how the window was left.
-func (m *Model) left(err error) error {
+// farewell is how the window was left, and what is said about it.
+func (m *Model) farewell(err error) error {
 	if err == nil && m.parting != "" {
 		return &ErrLeft{m.parting}
 	}
