@@ -74,24 +74,49 @@ func (w *writer) add(tag string, c event.Content, vital bool) {
 // shown.
 func (w *writer) turn(n int, t Turn) {
 	w.put(fmt.Sprintf("said turn=\"%d\"", n), t.Text)
-	planned := false
+	p := t.plan()
 	for _, r := range t.Runs {
-		if r.Purpose != event.PurposeAnswer && r.Note != "" {
-			w.put(fmt.Sprintf("said turn=\"%d\" about=\"the plan\"", n), event.Inline(r.Note))
+		if r.Purpose == event.PurposeExecute {
+			continue
 		}
-		if p := t.plan(); p != nil && !planned && (r.Purpose == event.PurposeExecute || r.Run == t.Runs[len(t.Runs)-1].Run) {
-			planned = true
-			w.put(fmt.Sprintf("plan turn=\"%d\" revision=\"%d\"", n, p.Revision), p.Text)
+		w.note(n, r)
+		if p == nil {
+			w.run(n, r)
 		}
-		w.run(n, r, t)
+	}
+	if p == nil {
+		return
+	}
+	w.put(fmt.Sprintf("plan turn=\"%d\" revision=\"%d\"", n, p.Revision), p.Text)
+	for _, r := range t.Runs {
+		if r.Purpose == event.PurposeExecute {
+			w.say("The person approved the plan.")
+			w.note(n, r)
+			w.run(n, r)
+		} else if r.Returned != nil {
+			w.unread(n, *r.Returned)
+		}
 	}
 	if g := t.Gate; g != nil && g.Closed != nil && g.Closed.Choice == event.PlanDrop {
 		w.say("The person dropped this plan. It was not carried out.")
 	}
 }
 
+// note is what the person said about the plan when the run was launched.
+func (w *writer) note(n int, r Run) {
+	if r.Note != "" {
+		w.put(fmt.Sprintf("said turn=\"%d\" about=\"the plan\"", n), event.Inline(r.Note))
+	}
+}
+
+func (w *writer) unread(n int, b event.Returned) {
+	for _, u := range b.Unread {
+		w.put(fmt.Sprintf("also_said turn=\"%d\"", n), u)
+	}
+}
+
 // run is what a run has come to.
-func (w *writer) run(n int, r Run, t Turn) {
+func (w *writer) run(n int, r Run) {
 	b := r.Returned
 	if b == nil {
 		return
@@ -108,20 +133,16 @@ func (w *writer) run(n int, r Run, t Turn) {
 	case b.Status != event.StatusSuccess:
 		w.say("The work on that was cut short (%s). What there was by then:", oneLine(b.Error))
 	case r.Purpose == event.PurposeExecute:
-		w.say("The person approved the plan, and it was carried out:")
+		w.say("It was carried out:")
 	}
-	if r.Purpose != event.PurposePlan || t.plan() == nil { // else it is shown as the plan
-		w.put(fmt.Sprintf("answer turn=\"%d\"", n), b.Answer)
-	}
+	w.put(fmt.Sprintf("answer turn=\"%d\"", n), b.Answer)
 	for _, o := range b.Others {
 		w.put(fmt.Sprintf("answer turn=\"%d\" by=\"another agent\"", n), o)
 	}
 	if b.Workspace != "" && !b.Answer.Empty() {
 		w.say("Files that go with it are in %s.", b.Workspace)
 	}
-	for _, u := range b.Unread {
-		w.put(fmt.Sprintf("also_said turn=\"%d\"", n), u)
-	}
+	w.unread(n, *b)
 }
 
 // current is what this run needs to know of its own turn: what was said to

@@ -8,7 +8,7 @@ import (
 )
 
 // CardVersion is the version of a marshalled [Card].
-const CardVersion = 2
+const CardVersion = 3
 
 // A Card is the summary of a run: what it is about, how far it is and what each
 // agent does.
@@ -42,6 +42,9 @@ type Card struct {
 
 	Resumed int            `json:"resumed,omitempty"` // times
 	Down    event.Duration `json:"down,omitempty"`    // in total
+
+	// Clock is the time that counts against deadlines; see TimeLeft.
+	Clock Clock `json:"clock,omitzero"`
 
 	// Ballot is the state of agreement; its Sentence is the line to show.
 	Ballot Ballot `json:"ballot"`
@@ -101,6 +104,7 @@ func (c Card) Apply(e event.Event) Card {
 	}
 	c.Last = e.At
 	c.Ballot = c.Ballot.Apply(e)
+	c.Clock = c.Clock.Apply(e)
 	switch f := e.Body.(type) {
 	case event.Resumed:
 		c.Resumed++

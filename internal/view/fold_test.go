@@ -23,6 +23,10 @@ func TestLaws(t *testing.T) {
 	t.Run("Result", laws[view.Result])
 	t.Run("Turns", laws[view.Turns])
 	t.Run("Snapshot", laws[view.Snapshot])
+	t.Run("Answers", laws[view.Answers])
+	t.Run("Tasks", laws[view.Tasks])
+	t.Run("Tools", laws[view.Tools])
+	t.Run("Clock", laws[view.Clock])
 }
 
 func laws[T fold[T]](t *testing.T) {
