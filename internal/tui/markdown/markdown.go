@@ -99,7 +99,10 @@ func newPens(t theme.Theme) pens {
 
 // chunk is the lines of a part of the source that stands for itself.
 func chunk(src string, refs []parser.Reference, width int, p pens) []string {
-	if len(src) > maxChunk || costly(src) {
+	switch {
+	case prose(src):
+		return text.Wrap(strings.TrimRight(src, " \t\n"), width)
+	case len(src) > maxChunk || costly(src):
 		return strip(text.Wrap(src, width))
 	}
 	r := &renderer{src: []byte(src), pens: p}

@@ -1,14 +1,13 @@
 package markdown
 
-import (
-	"strings"
-)
+import "strings"
 
 const (
 	maxChunk = 128 << 10 // a longer chunk is shown as it is written
 	maxRefs  = 16 << 10  // bytes of link definitions
 	maxNest  = 24        // markers of quotes and lists one line may begin with
 	maxCells = 20_000    // of a table
+	maxMarks = 3000      // of emphasis and links outside code
 )
 
 // A splitter finds chunks: parts of the source that mean the same alone. One
@@ -116,11 +115,22 @@ func defines(line string) bool {
 }
 
 // costly reports whether a chunk would take far longer to render than its length
-// tells: tables that are padded to a huge size, nesting without end.
+// tells: tables that are padded to a huge size, nesting without end, marks each
+// of which is held against all others.
 func costly(src string) bool {
-	columns, rows := 0, 0
+	columns, rows, marks, fence := 0, 0, 0, ""
 	for line := range strings.Lines(src) {
 		rows++
+		switch body := strings.TrimRight(line, " \t\n"); {
+		case fence == "":
+			// Only a fence that is not indented is one for certain.
+			if body != "" && body[0] != ' ' {
+				fence = opens(body)
+			}
+			marks += strings.Count(line, "*") + strings.Count(line, "_") + strings.Count(line, "~") + strings.Count(line, "[")
+		case closes(body, fence):
+			fence = ""
+		}
 		if strings.Trim(line, " \t\n|:->") == "" {
 			columns = max(columns, strings.Count(line, "|")+1)
 		}
@@ -128,7 +138,13 @@ func costly(src string) bool {
 			return true
 		}
 	}
-	return columns > 2 && columns*rows > maxCells
+	return columns > 2 && columns*rows > maxCells || marks > maxMarks
+}
+
+// prose reports whether a chunk is one line without any markup.
+func prose(src string) bool {
+	src = strings.TrimRight(src, "\n")
+	return src != "" && letter(src[0]) && !strings.ContainsAny(src, "\n\\`*_~[<&|")
 }
 
 // nested counts the markers a line begins with.
