@@ -84,6 +84,7 @@ var layers = []struct {
 	{"tui/markdown tui/diff tui/input", "tui/text tui/theme"},
 	{"tui", "event live view control tui/text tui/theme tui/list tui/markdown tui/diff tui/input"},
 	{"tui/robot", "event live view control tui"},
+	{"tui/shot", ""},
 	{"app", "everything"},
 	{"bench", "everything"},
 	{"cmd/conclave", "app cli sandbox/landlock"},
