@@ -68,6 +68,15 @@ func (d *driver) ended(x driven) {
 	}
 }
 
+// letGo stops driving; what it returns waits until the flow is free for somebody
+// else.
+func (d *driver) letGo() (wait func()) {
+	if d.stop != nil {
+		d.stop()
+	}
+	return d.wg.Wait
+}
+
 // release stops driving and waits until the flow is free for somebody else.
 func (d *driver) release() {
 	if d.stop != nil {

@@ -98,6 +98,7 @@ func (m *Model) body(w, h int) []string {
 func (m *Model) foot(w, h int) (lines []string, x, y int, popup []string) {
 	at := func(more ...string) { lines = append(lines, more...) }
 	at(m.below(w)...)
+	at(m.waits(w)...)
 	at(m.queue(w)...)
 	mode := len(lines)
 	at(m.modeBar(w))

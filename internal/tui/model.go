@@ -54,6 +54,15 @@ type Model struct {
 	ticking bool
 	called  string // what the person was called for last
 	parting string // to be said when the window is closed
+
+	// What the person decides, as far as it is not sent or not taken yet.
+	offered map[string]bool   // questions that were put before them
+	sprung  time.Time         // when a dialog last opened by itself
+	replied string            // the id of their last reply
+	review  *planReview       // of the plan that waits
+	to      string            // whom messages go to: all if empty, "current", or an agent
+	unheard map[string]string // messages without a verdict, by the ids of their facts
+	leaving bool              // the window closes when the run has ended
 }
 
 var _ tea.Model = (*Model)(nil)

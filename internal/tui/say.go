@@ -26,6 +26,8 @@ func (m *Model) submit(s input.Submit) tea.Cmd {
 		return m.enterEmpty()
 	case m.busy():
 		return m.message(s.Text)
+	case m.reviewWith(s.Text):
+		return nil
 	}
 	return m.say(s.Text, s.Images)
 }
@@ -37,7 +39,8 @@ func (m *Model) enterEmpty() tea.Cmd {
 		if g.Kind == event.GateOverride {
 			return m.reply(g, g.Default, "")
 		}
-		return m.asked(g.Asked)
+		m.decide(g)
+		return nil
 	}
 	return nil
 }

@@ -6,24 +6,84 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/event"
+	"conclave/internal/view"
 )
 
 // twice is how soon a key must be pressed again to mean it.
 const twice = 3 * time.Second
 
+const atStop Where = "stopping an agent"
+
+// wheel is how the run was told to go, as far as the run has taken it in: a fold
+// of its events.
+type wheel struct {
+	paused, wrapping, cancelling bool
+	heard                        map[string]event.Body // without a verdict
+}
+
+func (x *wheel) apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.PauseRequested, event.ContinueRequested, event.WrapUpRequested, event.CancelRequested:
+		if x.heard == nil {
+			x.heard = map[string]event.Body{}
+		}
+		x.heard[e.ID] = e.Body
+	case event.Refused:
+		delete(x.heard, b.Ref)
+	case event.Admitted:
+		switch x.heard[b.Ref].(type) {
+		case event.PauseRequested:
+			x.paused = true
+		case event.ContinueRequested:
+			x.paused = false
+		case event.WrapUpRequested:
+			x.wrapping = true
+		case event.CancelRequested:
+			x.cancelling = true
+		}
+		delete(x.heard, b.Ref)
+	case event.Finished:
+		x.paused = false
+	}
+}
+
 // steerActions are for a run that goes on.
 func steerActions() []Action {
-	return []Action{
+	return append(queueActions(), []Action{
 		{Name: "interrupt", Keys: []string{"esc"}, Where: InInput, Title: "interrupt", Hint: 3, Why: nil,
 			About: "Stop what is going on and keep what there is (press twice); with nothing going on, go back",
 			Do:    (*Model).escape},
 		{Name: "cancel", Command: true, Where: Anywhere, Title: "cancel the run", Why: whileRunning,
 			About: "Stop what is going on and keep what there is",
 			Do:    func(m *Model, _ string) tea.Cmd { return m.cancel() }},
-		{Name: "wrapup", Command: true, Aliases: []string{"now"}, Keys: []string{"alt+n"}, Where: Anywhere, Title: "answer now", Why: whileRunning,
+		{Name: "wrapup", Command: true, Aliases: []string{"now"}, Keys: []string{"alt+n"}, Where: Anywhere, Title: "answer now", Why: underWay,
 			About: "Ask everybody to come to an end with what they have",
-			Do:    func(m *Model, _ string) tea.Cmd { return m.tell("Not asked", event.WrapUpRequested{By: by}) }},
+			Do: func(m *Model, _ string) tea.Cmd {
+				m.notify("Asking everybody to come to an end.")
+				return m.tell("Not asked", event.WrapUpRequested{By: by})
+			}},
+		{Name: "pause", Command: true, Aliases: []string{"continue"}, Keys: []string{"f9"}, Where: Anywhere, Title: "pause, continue", Why: underWay,
+			About: "Have the run stand still, or go on again; no deadline comes nearer meanwhile",
+			Do:    func(m *Model, _ string) tea.Cmd { return m.pause() }},
+		{Name: "stop", Command: true, Args: "[AGENT]", Keys: []string{"alt+k"}, Where: Anywhere, Title: "stop an agent", Why: underWay,
+			About: "Stop one agent, the one whose tab is open if none is named; its answers stay and the others go on",
+			Do:    (*Model).askStop},
+		{Name: "stop_yes", Keys: []string{"y"}, Where: atStop, Title: "stop it", About: "Stop it; its answers stay, and the others go on",
+			Do: func(m *Model, _ string) tea.Cmd { return m.stopAgent() }},
+		{Name: "stop_no", Keys: []string{"n"}, Where: atStop, Title: "let it work", About: "Let it work",
+			Do: func(m *Model, _ string) tea.Cmd { m.closeTop(); return nil }},
+	}...)
+}
+
+// underWay is why a run cannot be steered.
+func underWay(m *Model) string {
+	switch {
+	case m.story == nil || m.story.over():
+		return "Nothing is running."
+	case m.story.card.Phase == view.PhaseEnding:
+		return "The run is ending already."
 	}
+	return ""
 }
 
 // escape goes back one step: out of an earlier run, or, pressed twice, out of the
@@ -33,9 +93,13 @@ func (m *Model) escape(string) tea.Cmd {
 	case m.past != nil:
 		m.past = nil
 		m.lanes.reset()
+	case m.leaving:
+		m.leaving = false
+		m.notify("The window stays open.")
 	case !m.busy():
 		m.notify("Nothing is running. Ctrl+D leaves.")
 	case m.o.Now().Sub(m.escaped) < twice:
+		m.escaped = time.Time{}
 		return m.cancel()
 	default:
 		m.escaped = m.o.Now()
@@ -44,7 +108,68 @@ func (m *Model) escape(string) tea.Cmd {
 	return nil
 }
 
+// cancel ends the run that goes on.
 func (m *Model) cancel() tea.Cmd {
+	switch {
+	case m.story == nil || m.story.over():
+		if m.id == "" {
+			return nil
+		}
+		m.notify("Stopping.") // before the run has begun: the conversation knows
+		return m.send(m.id, "Not stopped", event.CancelRequested{By: by})
+	case m.story.card.Phase == view.PhaseEnding:
+		m.notify("It is stopping already; what there is will be kept.")
+		return nil
+	}
 	m.notify("Stopping; what there is will be kept.")
 	return m.tell("Not stopped", event.CancelRequested{By: by})
+}
+
+func (m *Model) pause() tea.Cmd {
+	if m.story.wheel.paused {
+		m.notify("The run goes on.")
+		return m.tell("Not continued", event.ContinueRequested{By: by})
+	}
+	m.notify("The run stands still as soon as nobody is in the middle of something. F9 goes on.")
+	return m.tell("Not paused", event.PauseRequested{By: by})
+}
+
+// stopping asks whether an agent is to be stopped.
+type stopping struct {
+	ask
+	agent event.AgentID
+}
+
+// askStop asks before an agent is stopped: it cannot be undone.
+func (m *Model) askStop(args string) tea.Cmd {
+	a := m.active()
+	if args != "" {
+		named, ok := m.agentNamed(args)
+		if !ok {
+			m.notify("There is no agent " + view.OneLine(args) + ".")
+			return nil
+		}
+		a = named
+	}
+	if a == "" {
+		m.notify("Which one? Open its tab first, or name it: /stop AGENT")
+		return nil
+	}
+	if l, ok := m.story.card.Agent(a); ok && l.State == view.StateLost {
+		m.notify(m.nameOf(a) + " does not act any more.")
+		return nil
+	}
+	m.open(&stopping{agent: a, ask: ask{where: atStop, title: "Stop " + m.nameOf(a) + "?",
+		words: "It will not act again in this run."}})
+	return nil
+}
+
+func (m *Model) stopAgent() tea.Cmd {
+	s, ok := m.top().(*stopping)
+	if !ok {
+		return nil
+	}
+	m.closeTop()
+	m.notify("Stopping " + m.nameOf(s.agent) + ".")
+	return m.tell("Not stopped", event.StopRequested{Target: s.agent, By: by})
 }

@@ -11,6 +11,7 @@ import (
 type story struct {
 	id      event.FlowID
 	seq     uint64 // of the last event taken in
+	until   uint64 // of the last event when it was opened: later ones are news
 	started event.RunStarted
 
 	card     view.Card
@@ -21,6 +22,9 @@ type story struct {
 	tools    view.Tools
 	tasks    view.Tasks
 	saying   map[event.AgentID]*speech
+	wishes   wishes
+	mail     mail
+	wheel    wheel
 
 	// driven: somebody drives it, as far as we know.
 	driven bool
@@ -32,7 +36,7 @@ func newStory(id event.FlowID) *story {
 
 // opened is a story as a snapshot shows it, before its events are there.
 func (s *story) opened(snap view.Snapshot) {
-	s.card, s.result = snap.Card, snap.Result
+	s.card, s.result, s.until = snap.Card, snap.Result, snap.Seq
 }
 
 // apply takes in an event, once. Thin is what is kept of it; what reads long
@@ -53,6 +57,9 @@ func (s *story) apply(full, thin event.Event) {
 	s.timeline = s.timeline.Apply(e)
 	s.cost = s.cost.Apply(e)
 	s.result = s.result.Apply(e)
+	s.wishes.apply(e)
+	s.mail.apply(e)
+	s.wheel.apply(e)
 	s.answers = s.answers.Apply(e)
 	s.tools = s.tools.Apply(e)
 	s.tasks = s.tasks.Apply(full)

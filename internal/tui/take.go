@@ -69,10 +69,11 @@ func (m *Model) take(b batch) tea.Cmd {
 		}
 	}
 	m.lanes.changed()
+	m.attend()
 	if s, ok := m.top().(Refresher); ok {
 		cmds = append(cmds, s.Refresh(m))
 	}
-	return tea.Batch(append(cmds, m.attention())...)
+	return tea.Batch(append(cmds, m.attention(), m.leaveAtEnd())...)
 }
 
 // applySession takes an event of the conversation in.
@@ -92,11 +93,9 @@ func (m *Model) sessionEvent(e event.Event) tea.Cmd {
 		}
 		m.tab = m.tabFor(b.Modes)
 	case event.Refused:
-		m.notify(b.Why)
-	case event.Asked:
-		return m.asked(b)
+		m.refused(b)
 	case event.Closed:
-		m.answered(b.Gate)
+		m.answered(b, true)
 	}
 	return nil
 }
@@ -113,13 +112,13 @@ func (m *Model) runEvent(id event.FlowID, e event.Event) tea.Cmd {
 	}
 	switch b := e.Body.(type) {
 	case event.Refused:
-		if e.Agent == "" {
-			m.notify(b.Why)
+		if e.Agent == "" && m.caughtUp() {
+			m.refused(b)
 		}
-	case event.Asked:
-		return m.asked(b)
+	case event.Admitted:
+		delete(m.unheard, b.Ref)
 	case event.Closed:
-		m.answered(b.Gate)
+		m.answered(b, m.caughtUp())
 	}
 	return nil
 }

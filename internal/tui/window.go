@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/tui/theme"
@@ -19,20 +21,6 @@ func (m *Model) setTheme(name string) {
 	m.theme = t
 	m.lanes.changed()
 }
-
-// title is what the terminal is called.
-func (m *Model) title() string {
-	switch m.situation() {
-	case Gate:
-		return "conclave: waiting for you"
-	case Running:
-		return "conclave: working"
-	}
-	return "conclave"
-}
-
-// attention calls the person if something waits for them and they look elsewhere.
-func (m *Model) attention() tea.Cmd { return nil }
 
 // windowActions are about the window itself.
 func windowActions() []Action {
@@ -55,8 +43,7 @@ func windowActions() []Action {
 	}
 }
 
-// quit leaves.
-func (m *Model) quit() tea.Cmd { return tea.Quit }
-
 // screenActions are those of the screens.
-func screenActions() []Action { return pagerActions() }
+func screenActions() []Action {
+	return slices.Concat(pagerActions(), overrideActions(), permissionActions(), planActions(), leaveActions())
+}

@@ -1,0 +1,163 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/event"
+	"conclave/internal/tui/markdown"
+	"conclave/internal/tui/text"
+	"conclave/internal/view"
+)
+
+const atOverride Where = "the choice of who presents"
+
+// override is where a person has another agent present than the one who has won
+// the vote: every newest answer, who voted for it and why.
+type override struct {
+	picker
+	gate string
+}
+
+func newOverride(m *Model, g view.Gate) *override {
+	o := &override{gate: g.Gate, picker: picker{where: atOverride, full: true, empty: "Nobody has an answer."}}
+	o.rows = overrideRows(m, g)
+	o.selected = max(slices.IndexFunc(o.rows, func(p pick) bool { return p.value == event.AgentID(g.Default) }), 0)
+	answers := newestAnswers(m.story)
+	o.preview = func(m *Model, p pick, width int) []string {
+		return m.candidate(p.value.(event.AgentID), answers, width)
+	}
+	o.chosen = func(m *Model, p pick) tea.Cmd { return m.present(o.gate, p.value.(event.AgentID)) }
+	return o
+}
+
+func (o *override) gateID() string { return o.gate }
+
+func (o *override) Title(m *Model) string {
+	g, ok := m.gate(o.gate)
+	if !ok {
+		return "Who presents?"
+	}
+	return "Who presents? " + m.left(g)
+}
+
+func overrideRows(m *Model, g view.Gate) []pick {
+	ballot := m.story.card.Ballot
+	var out []pick
+	for _, c := range g.Choices {
+		id := event.AgentID(c.ID)
+		p := pick{text: m.nameOf(id), about: pointsWords(ballot, id), value: id}
+		if c.ID == g.Default {
+			p.about += ", won the vote"
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// pointsWords are the votes for an agent.
+func pointsWords(b view.Ballot, a event.AgentID) string {
+	for _, s := range b.Tally {
+		if s.Agent != a {
+			continue
+		}
+		unit := "votes"
+		if b.Rule == event.Borda {
+			unit = "points"
+		}
+		if s.Points == 1 {
+			unit = unit[:len(unit)-1]
+		}
+		return fmt.Sprintf("%d %s", s.Points, unit)
+	}
+	return "no votes"
+}
+
+// newestAnswers are where in the timeline the newest answer of each agent is.
+func newestAnswers(s *story) map[event.AgentID]view.Item {
+	out := map[event.AgentID]view.Item{}
+	if s == nil {
+		return out
+	}
+	for _, it := range s.timeline.All(0) {
+		if it.Kind == view.ItemAnswer {
+			out[it.Agent] = it
+		}
+	}
+	return out
+}
+
+// candidate draws an agent's newest answer and the votes for it.
+func (m *Model) candidate(a event.AgentID, answers map[event.AgentID]view.Item, width int) []string {
+	it, ok := answers[a]
+	if !ok {
+		return []string{m.theme.Dim.Render("no answer")}
+	}
+	ref := it.Ref
+	if ref == "" {
+		ref = m.nameOf(a)
+	}
+	out := []string{m.theme.Heading.Render(text.Cut(text.Clean("Answer "+ref), width))}
+	out = append(out, markdown.Render(m.texts.of(it.Detail), width, m.theme)...)
+	out = append(out, "", m.theme.Heading.Render("Votes"))
+	votes := 0
+	for _, v := range m.story.card.Ballot.Voters {
+		if v.Vote == nil || v.Vote.For != a {
+			continue
+		}
+		votes++
+		line := m.nameOf(v.Agent)
+		if v.Vote.Reason != "" {
+			line += ": " + v.Vote.Reason
+		}
+		if !m.story.card.Ballot.Counts(v) {
+			line += " (does not count)"
+		}
+		out = append(out, wrapped(line, width)...)
+	}
+	if votes == 0 {
+		out = append(out, m.theme.Dim.Render("nobody voted for it"))
+	}
+	return out
+}
+
+// present has an agent present.
+func (m *Model) present(gate string, a event.AgentID) tea.Cmd {
+	g, ok := m.gate(gate)
+	m.closeTop()
+	if !ok {
+		m.notify("The question has been answered meanwhile.")
+		return nil
+	}
+	m.notify(m.nameOf(a) + " is to present.")
+	return m.reply(g, string(a), "")
+}
+
+// overrideLine says that there is a choice, and for how long.
+func (m *Model) overrideLine(g view.Gate, w int) string {
+	won := m.nameOf(event.AgentID(g.Default)) + " won. "
+	say := "Press Ctrl+O to override, Enter to continue"
+	left := " (" + m.left(g) + ")"
+	switch {
+	case text.Width(won+say+left)+4 <= w:
+		return won + say + left
+	case text.Width(say+left)+4 <= w:
+		return say + left
+	}
+	return "Ctrl+O override, Enter go on" + left
+}
+
+func overrideActions() []Action {
+	return []Action{
+		{Name: "override_choose", Keys: []string{"enter"}, Where: atOverride, Title: "this one presents", Hint: 1,
+			About: "Have the chosen agent write the final answer",
+			Do: func(m *Model, _ string) tea.Cmd {
+				if o, ok := m.top().(*override); ok {
+					return o.take(m)
+				}
+				return nil
+			}},
+	}
+}

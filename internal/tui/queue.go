@@ -1,0 +1,259 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/event"
+	"conclave/internal/tui/text"
+	"conclave/internal/view"
+)
+
+// currentTab is what messages are directed at if they go to whoever's tab is open.
+const currentTab = "current"
+
+// readFor is how long a message that everybody has read is still shown.
+const readFor = 20 * time.Second
+
+// message says something to agents at work: to those it names with @ at its
+// beginning, else to whom messages are directed.
+func (m *Model) message(s string) tea.Cmd {
+	if m.story == nil || m.story.over() {
+		m.notify("Nobody is at work yet; say it again in a moment.")
+		m.input.SetText(s)
+		return nil
+	}
+	to, words := m.addressed(s)
+	if words == "" {
+		m.notify("Say something after the name.")
+		m.input.SetText(s)
+		return nil
+	}
+	id := newID("messaged")
+	if m.unheard == nil {
+		m.unheard = map[string]string{}
+	}
+	m.unheard[id] = s
+	body := event.Messaged{Text: event.Inline(words), To: to, By: by}
+	flow, send := m.story.id, m.c.Send
+	ctx := m.ctx
+	return func() tea.Msg {
+		return sent{what: "Not sent", text: s, err: send(ctx, flow, event.Fact{ID: id, Body: body})}
+	}
+}
+
+// addressed is whom a message is for, nil for all, and what it says.
+func (m *Model) addressed(s string) (to []event.AgentID, words string) {
+	words = strings.TrimSpace(s)
+	for strings.HasPrefix(words, "@") {
+		name, rest, _ := strings.Cut(words[1:], " ")
+		a, ok := m.agentNamed(strings.TrimRight(name, ",:"))
+		if !ok {
+			break
+		}
+		to, words = append(to, a), strings.TrimSpace(rest)
+	}
+	if to == nil {
+		if a := m.target(); a != "" {
+			to = []event.AgentID{a}
+		}
+	}
+	return to, words
+}
+
+// agentNamed finds an agent of the run by its id or label.
+func (m *Model) agentNamed(name string) (event.AgentID, bool) {
+	for _, a := range m.agents() {
+		if name != "" && (strings.EqualFold(string(a.ID), name) || strings.EqualFold(string(a.Label), name)) {
+			return a.ID, true
+		}
+	}
+	return "", false
+}
+
+// target is the agent messages are directed at; empty for all.
+func (m *Model) target() event.AgentID {
+	switch m.to {
+	case "":
+		return ""
+	case currentTab:
+		return m.active()
+	}
+	if a, ok := m.agentNamed(m.to); ok {
+		return a
+	}
+	return ""
+}
+
+// direct changes whom messages go to.
+func (m *Model) direct(args string) tea.Cmd {
+	switch name := strings.TrimPrefix(args, "@"); {
+	case name == "" && m.to == "":
+		m.to = currentTab
+	case name == "" || name == "all":
+		m.to = ""
+	case name == currentTab:
+		m.to = currentTab
+	default:
+		a, ok := m.agentNamed(name)
+		if !ok {
+			m.notify("There is no agent " + text.Clean(name) + ".")
+			return nil
+		}
+		m.to = string(a)
+	}
+	switch a := m.target(); {
+	case a != "" && m.to == currentTab:
+		m.notify("Messages go to the agent whose tab is open, now " + m.nameOf(a) + ".")
+	case a != "":
+		m.notify("Messages go to " + m.nameOf(a) + " alone.")
+	case m.to == currentTab:
+		m.notify("Messages go to the agent whose tab is open; all together are open now, so to all.")
+	default:
+		m.notify("Messages go to all agents.")
+	}
+	return nil
+}
+
+// unsend takes back the newest message that somebody has not read yet.
+func (m *Model) unsend(string) tea.Cmd {
+	x := m.unreadLetter()
+	m.notify("Taking back: " + view.Shorten(m.texts.of(x.text), 60))
+	return m.tell("Not taken back", event.Withdrawn{Message: x.id, By: by})
+}
+
+func (m *Model) unreadLetter() *letter {
+	if m.story == nil || m.story.over() {
+		return nil
+	}
+	for _, x := range slices.Backward(m.story.mail.letters) {
+		if !x.withdrawn && len(x.waits) > 0 {
+			return x
+		}
+	}
+	return nil
+}
+
+// queuedFor is how many messages an agent has not read yet.
+func (m *Model) queuedFor(a event.AgentID) int {
+	if m.story == nil {
+		return 0
+	}
+	n := 0
+	for _, x := range m.story.mail.letters {
+		if !x.withdrawn && slices.Contains(x.waits, a) {
+			n++
+		}
+	}
+	return n
+}
+
+// queue are the newest messages to agents and what has become of them.
+func (m *Model) queue(w int) []string {
+	if m.story == nil {
+		return nil
+	}
+	rows := 3
+	if m.height < lowHeight {
+		rows = 1
+	}
+	var out []string
+	for _, x := range slices.Backward(m.story.mail.letters) {
+		if len(out) == rows {
+			break
+		}
+		if m.shows(x) {
+			out = append(out, m.letterLine(x, w))
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// shows reports whether a message is still worth a line: while somebody has not
+// read it, for a while after, and to the end if it was not read.
+func (m *Model) shows(x *letter) bool {
+	if len(x.waits) > 0 && !x.withdrawn {
+		return !m.story.over() || len(x.read) == 0
+	}
+	return !m.story.over() && m.o.Now().Sub(x.changed) < readFor
+}
+
+func (m *Model) letterLine(x *letter, w int) string {
+	to := "all"
+	if len(x.to) > 0 {
+		to = m.labels(x.to)
+	}
+	fate := m.fate(x)
+	head := " ✉ to " + to + ": "
+	room := w - text.Width(head) - text.Width(fate) - 3
+	line := head
+	if room > 4 {
+		line += text.Cut(text.Clean(view.OneLine(m.texts.of(x.text))), room) + " – "
+	}
+	return m.theme.User.Render(text.Cut(line+fate, w))
+}
+
+// fate is what has become of a message.
+func (m *Model) fate(x *letter) string {
+	var out []string
+	if len(x.read) > 0 {
+		out = append(out, "read by "+m.labels(x.read))
+	}
+	switch {
+	case x.withdrawn:
+		out = append(out, "taken back")
+	case len(x.waits) > 0 && m.story.over():
+		out = append(out, "not read; goes along with what you say next")
+	case len(x.waits) > 0 && len(x.read) > 0:
+		out = append(out, "waits for "+m.labels(x.waits))
+	case len(x.waits) > 0:
+		out = append(out, "queued, Alt+Z takes it back")
+	}
+	return strings.Join(out, "; ")
+}
+
+// labels are agents by their labels.
+func (m *Model) labels(ids []event.AgentID) string {
+	var out []string
+	for _, a := range ids {
+		name := string(a)
+		if l, ok := m.story.card.Agent(a); ok && l.Label != "" {
+			name = string(l.Label)
+		}
+		out = append(out, text.Clean(name))
+	}
+	return strings.Join(out, ", ")
+}
+
+// refused says why something that was said is not taken, and gives the words
+// back: nothing typed is lost.
+func (m *Model) refused(b event.Refused) {
+	m.notify(fmt.Sprintf("Not taken: %s", text.Clean(b.Why)))
+	if s, ours := m.unheard[b.Ref]; ours {
+		delete(m.unheard, b.Ref)
+		if m.input.Empty() {
+			m.input.SetText(s)
+		}
+	}
+}
+
+func queueActions() []Action {
+	return []Action{
+		{Name: "to", Command: true, Keys: []string{"alt+i"}, Where: Anywhere, Title: "whom to tell", Args: "[all|current|AGENT]",
+			About: "Direct messages at all agents or at the one whose tab is open; @AGENT at the beginning of a message names one",
+			Do:    (*Model).direct},
+		{Name: "unsend", Command: true, Keys: []string{"alt+z"}, Where: Anywhere, Title: "take back", About: "Take back the newest message that has not been read by all",
+			Why: func(m *Model) string {
+				if m.unreadLetter() == nil {
+					return "There is no message that could be taken back."
+				}
+				return ""
+			},
+			Do: (*Model).unsend},
+	}
+}
