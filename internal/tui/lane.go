@@ -1,50 +1,80 @@
 package tui
 
 import (
-	"fmt"
+	"slices"
+	"strconv"
 
 	"conclave/internal/event"
 	"conclave/internal/tui/list"
 	"conclave/internal/view"
 )
 
-// lanes are the timelines of the window: one of all agents together, under the
-// empty name, and one of each agent.
+// lanes are the timelines of the window: of each run one of all agents together,
+// under the empty name, and one of each agent.
 type lanes struct {
-	of map[event.AgentID]*lane
+	of map[laneID]*lane
 	// Where the timeline is on the screen, set when a frame is drawn.
 	top, room int
-	// opened and folded is what the person has opened or closed, by the key of a
-	// row; what is in neither is as its kind is by itself.
+	// toggled is what the person has opened (true) or folded, by the key of a
+	// row; what is not in it is as its kind is by itself, or as folding says.
 	toggled map[string]bool
+	folding folding
+	sought  string // what was looked for last
+	// news counts what has come, so that a lane knows whether it has it all.
+	news uint64
+}
+
+type laneID struct {
+	flow  event.FlowID
+	agent event.AgentID
 }
 
 // reset forgets every lane: another run is shown.
 func (l *lanes) reset() { l.of = nil }
 
-// changed has every lane take in what has come.
-func (l *lanes) changed() {
-	for _, x := range l.of {
-		x.list.Changed()
-	}
-}
+// changed has every lane take in what has come when it is looked at next.
+func (l *lanes) changed() { l.news++ }
 
 // A lane is one timeline as a list: what was said, what happened since, and what
-// is being said right now.
+// is being said right now. Between two calls of sync it does not change.
 type lane struct {
 	m     *Model
 	agent event.AgentID
 	list  *list.List
+	story *story // nil before there is a run
 
-	story *story
-	rows  []row // of the story's timeline, as far as it has been looked at
-	next  int   // index in the timeline to go on from
+	before  []entry // of the conversation, before the run
+	rows    []*row  // of the run's timeline, as far as it has been looked at
+	now     []entry // what is being said
+	after   []entry // of the conversation, after the run
+	next    int     // index in the timeline to go on from
+	newest  int     // index in the timeline of the newest answer
+	streams map[streamID]*stream
+
+	// What the rest of it was made for.
+	news    uint64
+	session uint64
+	seen    look
 }
 
-// A row is one entry: an item of the timeline, or several of one kind together.
-type row struct {
-	at   int // index in the timeline
-	more []int
+// An entry is something in a lane. It may change its lines only with its version.
+type entry interface {
+	key() string
+	version() uint64
+	// draw is what it looks like, in lines of at most the brush's width.
+	draw(b brush) []string
+	// plain is all there is of it as text, to be copied and searched.
+	plain(m *Model) string
+}
+
+// look is what the lines of all entries depend on besides themselves.
+type look struct {
+	theme  string
+	dark   bool
+	airy   bool // there is room for blank lines
+	fold   folding
+	second int64
+	marked string // the key of the entry that is selected
 }
 
 // lane is the timeline of the open tab.
@@ -52,17 +82,22 @@ func (m *Model) lane() *list.List { return m.laneOf(m.active()).list }
 
 // laneOf is the timeline of an agent, or with an empty name of all.
 func (m *Model) laneOf(a event.AgentID) *lane {
-	if x, ok := m.lanes.of[a]; ok && x.story == m.shown() {
-		x.grow()
-		return x
+	s := m.shown()
+	id := laneID{agent: a}
+	if s != nil {
+		id.flow = s.id
 	}
-	x := &lane{m: m, agent: a, list: list.New(), story: m.shown()}
-	x.list.SetSource(x)
-	if m.lanes.of == nil {
-		m.lanes.of = map[event.AgentID]*lane{}
+	x, ok := m.lanes.of[id]
+	if !ok || x.story != s {
+		x = &lane{m: m, agent: a, list: list.New(), story: s, newest: -1}
+		x.list.SetSource(x)
+		if m.lanes.of == nil {
+			m.lanes.of = map[laneID]*lane{}
+		}
+		m.lanes.of[id] = x
+		x.news = m.lanes.news - 1
 	}
-	m.lanes.of[a] = x
-	x.grow()
+	x.sync()
 	return x
 }
 
@@ -72,6 +107,31 @@ func (m *Model) laneView(w, h int) []string {
 	x.list.SetSize(w, h)
 	m.clickable(0, m.lanes.top, w, h, (*Model).clickLane)
 	return x.list.View()
+}
+
+// sync brings the lane up to what is known now.
+func (x *lane) sync() {
+	news, now := x.news != x.m.lanes.news, x.look()
+	if !news && now == x.seen {
+		return
+	}
+	x.seen = now
+	if news {
+		x.news = x.m.lanes.news
+		x.grow()
+		x.converse()
+		x.now = x.m.liveRows(x, x.now[:0])
+	}
+	x.list.Changed()
+}
+
+func (x *lane) look() look {
+	m := x.m
+	l := look{theme: m.theme.Name, dark: m.theme.Dark, airy: m.height >= lowHeight, fold: m.lanes.folding, second: m.o.Now().Unix()}
+	if i := x.list.Selected(); m.inList && i >= 0 && i < x.Len() && x.agent == m.active() {
+		l.marked = x.entry(i).key()
+	}
+	return l
 }
 
 // grow takes in what has come to the timeline.
@@ -84,13 +144,15 @@ func (x *lane) grow() {
 		if !x.wants(it) {
 			continue
 		}
+		if it.Kind == view.ItemAnswer {
+			x.newest = i
+		}
 		if n := len(x.rows); n > 0 && x.groups(x.rows[n-1], it) {
 			x.rows[n-1].more = append(x.rows[n-1].more, i)
 			continue
 		}
-		x.rows = append(x.rows, row{at: i})
+		x.rows = append(x.rows, &row{x: x, at: i, kind: it.Kind, name: string(x.story.id) + "/" + strconv.Itoa(i)})
 	}
-	x.list.Changed()
 }
 
 // wants reports whether an item belongs in this lane. All together is calm: who
@@ -107,52 +169,70 @@ func (x *lane) wants(it view.Item) bool {
 }
 
 // groups reports whether an item joins the row before it: calls of tools do.
-func (x *lane) groups(r row, it view.Item) bool {
+func (x *lane) groups(r *row, it view.Item) bool {
+	if it.Kind != view.ItemTool || r.kind != view.ItemTool {
+		return false
+	}
 	before := x.story.timeline.At(r.at)
-	return it.Kind == view.ItemTool && before.Kind == view.ItemTool && before.Turn == it.Turn && before.Agent == it.Agent
+	return before.Turn == it.Turn && before.Agent == it.Agent
 }
 
-// before is how many rows come before those of the timeline: the turns of the
-// conversation that are over, and what was said to begin this one.
-func (x *lane) before() int { return len(x.m.earlier()) }
+// converse takes in what the conversation around the run is.
+func (x *lane) converse() {
+	seq := x.m.session.Seq + 1
+	if x.session == seq {
+		return
+	}
+	x.session = seq
+	x.before, x.after = x.m.around(x.story)
+}
 
 // Len implements list.Source.
-func (x *lane) Len() int { return x.before() + len(x.rows) + len(x.m.liveRows(x)) }
+func (x *lane) Len() int { return len(x.before) + len(x.rows) + len(x.now) + len(x.after) }
+
+// entry is the entry at an index.
+func (x *lane) entry(i int) entry {
+	if i < len(x.before) {
+		return x.before[i]
+	}
+	if i -= len(x.before); i < len(x.rows) {
+		return x.rows[i]
+	}
+	if i -= len(x.rows); i < len(x.now) {
+		return x.now[i]
+	}
+	return x.after[i-len(x.now)]
+}
 
 // At implements list.Source.
-func (x *lane) At(i int) list.Item {
-	if n := x.before(); i < n {
-		return x.m.earlier()[i]
-	} else if i -= n; i < len(x.rows) {
-		return rowItem{x, x.rows[i]}
+func (x *lane) At(i int) list.Item { return placed{x, x.entry(i)} }
+
+// selected is the entry that is selected.
+func (x *lane) selected() (entry, bool) {
+	if i := x.list.Selected(); i >= 0 && i < x.Len() {
+		return x.entry(i), true
 	}
-	return x.m.liveRows(x)[i-len(x.rows)]
+	return nil, false
 }
 
-// rowItem is a row of the timeline as the list draws it.
-type rowItem struct {
-	x *lane
-	row
-}
-
-func (r rowItem) item() view.Item { return r.x.story.timeline.At(r.at) }
-
-// Key implements list.Item.
-func (r rowItem) Key() string { return fmt.Sprintf("%s/%d", r.x.story.id, r.at) }
-
-// Version implements list.Item: it changes with what Lines would draw.
-func (r rowItem) Version() uint64 {
-	v := uint64(len(r.more)) << 8
-	for _, i := range append([]int{r.at}, r.more...) {
-		if t := r.x.story.timeline.At(i).Tool; t != nil && t.State != view.ToolRunning {
-			v += 1 << 32
+// index is where the entry of a key is, or -1.
+func (x *lane) index(key string) int {
+	for i := range x.Len() {
+		if x.entry(i).key() == key {
+			return i
 		}
 	}
-	if r.x.m.isOpen(r) {
-		v |= 1
-	}
-	return v | uint64(r.x.m.themeVersion())<<1
+	return -1
 }
 
-// Lines implements list.Item.
-func (r rowItem) Lines(width int) []string { return r.x.m.drawRow(r, width) }
+// forget drops the lanes of a run that is not shown any more.
+func (l *lanes) forget(id event.FlowID) {
+	for k := range l.of {
+		if k.flow == id {
+			delete(l.of, k)
+		}
+	}
+}
+
+// indices are the items of a row, the first one first.
+func (r *row) indices() []int { return slices.Concat([]int{r.at}, r.more) }

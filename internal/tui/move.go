@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -14,12 +15,9 @@ func moveActions() []Action {
 	}
 	out := []Action{
 		{Name: "next_agent", Keys: []string{"tab", "alt+right"}, Where: Anywhere, Title: "next agent", About: "The next agent's tab", Hint: 5,
-			Do: func(m *Model, _ string) tea.Cmd { return m.openTab((m.tab + 1) % (len(m.agents()) + 1)) }},
+			Do: func(m *Model, _ string) tea.Cmd { return m.openTab(m.tabAfter(1)) }},
 		{Name: "previous_agent", Keys: []string{"alt+left"}, Where: Anywhere, Title: "previous agent", About: "The tab before",
-			Do: func(m *Model, _ string) tea.Cmd {
-				n := len(m.agents()) + 1
-				return m.openTab((m.tab + n - 1) % n)
-			}},
+			Do: func(m *Model, _ string) tea.Cmd { return m.openTab(m.tabAfter(-1)) }},
 		scroll("page_up", []string{"pgup"}, Anywhere, "page up", "A page up in the timeline", func(m *Model) { m.lane().Page(-1) }),
 		scroll("page_down", []string{"pgdown"}, Anywhere, "page down", "A page down in the timeline", func(m *Model) { m.lane().Page(1) }),
 		scroll("line_up", []string{"shift+up"}, Anywhere, "line up", "A line up in the timeline", func(m *Model) { m.lane().Scroll(-1) }),
@@ -48,7 +46,7 @@ func listActions() []Action {
 		return Action{Name: name, Keys: keys, Where: InList, Title: title, About: about, Hint: hint,
 			Do: func(m *Model, _ string) tea.Cmd { do(m); return nil }}
 	}
-	return []Action{
+	return slices.Concat([]Action{
 		{Name: "timeline", Command: true, Keys: []string{"f6"}, Where: InInput, Title: "into the timeline", Why: withRun,
 			About: "Move about in the timeline: select, open, copy",
 			Do: func(m *Model, _ string) tea.Cmd {
@@ -56,10 +54,21 @@ func listActions() []Action {
 				m.lane().Select(m.laneOf(m.active()).Len() - 1)
 				return nil
 			}},
-		list("input", []string{"i", "esc", "f6", "q"}, "back to typing", "Back to the input", 1, func(m *Model) { m.inList = false; m.lane().Bottom() }),
+		list("input", []string{"i", "f6", "q"}, "back to typing", "Back to the input", 1, func(m *Model) { m.inList = false; m.lane().Bottom() }),
+		list("back", []string{"esc"}, "back", "Back to the newest run, or to the input", 0, func(m *Model) {
+			if m.past != nil {
+				m.leavePast()
+				return
+			}
+			m.inList = false
+			m.lane().Bottom()
+		}),
 		list("select_down", []string{"down", "j"}, "down", "The next entry", 0, func(m *Model) { m.lane().Move(1) }),
 		list("select_up", []string{"up", "k"}, "up", "The entry before", 0, func(m *Model) { m.lane().Move(-1) }),
-		list("select_first", []string{"home", "g"}, "first", "The first entry", 0, func(m *Model) { m.lane().Top() }),
-		list("select_last", []string{"end", "shift+g", "G"}, "newest", "The newest entry", 0, func(m *Model) { m.lane().Bottom() }),
-	}
+		list("select_first", []string{"home", "g"}, "first", "The first entry", 0, func(m *Model) { m.lane().Top(); m.lane().Select(0) }),
+		list("select_last", []string{"end", "shift+g", "G"}, "newest", "The newest entry", 0, func(m *Model) {
+			m.lane().Bottom()
+			m.lane().Select(m.laneOf(m.active()).Len() - 1)
+		}),
+	}, rowActions(), findActions(), splitActions())
 }

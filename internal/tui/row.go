@@ -1,75 +1,181 @@
 package tui
 
 import (
-	"fmt"
-
-	tea "charm.land/bubbletea/v2"
-
-	"conclave/internal/live"
-	"conclave/internal/tui/list"
+	"conclave/internal/event"
 	"conclave/internal/tui/text"
 	"conclave/internal/view"
 )
 
-// drawRow draws one entry of a timeline.
-func (m *Model) drawRow(r rowItem, width int) []string {
-	it := r.item()
-	return text.Wrap(m.theme.Text.Render(text.Clean(it.Line())), width)
+// A row is one entry of a run's timeline: an item of it, or several calls of
+// tools together.
+type row struct {
+	x    *lane
+	at   int // index in the timeline
+	more []int
+	kind view.ItemKind
+	name string
+	// settled is how many of its calls have returned and will not change again,
+	// counted from the first.
+	settled int
 }
 
-// isOpen reports whether a row shows all it has.
-func (m *Model) isOpen(r rowItem) bool { return m.lanes.toggled[r.Key()] }
+func (r *row) item() view.Item { return r.x.story.timeline.At(r.at) }
 
-func (m *Model) themeVersion() int { return len(m.theme.Name) }
+func (r *row) key() string { return r.name }
 
-// earlier are the rows before the timeline of the run that is shown.
-func (m *Model) earlier() []list.Item { return nil }
-
-// liveRows are what is being said right now.
-func (m *Model) liveRows(x *lane) []list.Item {
-	if x.story == nil {
-		return nil
+// version changes with what draw would draw.
+func (r *row) version() uint64 {
+	v := uint64(len(r.more))
+	switch r.kind {
+	case view.ItemTool:
+		return v<<32 | r.states()
+	case view.ItemAnswer:
+		if r.x.newest == r.at {
+			v = 1
+		}
+	case view.ItemFinal:
+		v = r.x.story.seq
+	case view.ItemStarted:
+		v = uint64(len(r.x.before))
 	}
-	var out []list.Item
-	for _, a := range x.story.card.Agents {
-		s := x.story.saying[a.ID]
-		if s == nil || x.agent != "" && a.ID != x.agent {
+	return v
+}
+
+// states changes with the states of the row's calls, and every second while one
+// of them runs.
+func (r *row) states() uint64 {
+	n := 1 + len(r.more)
+	v := uint64(0)
+	for i := r.settled; i < n; i++ {
+		t := r.x.story.timeline.At(r.call(i)).Tool
+		if t == nil {
 			continue
 		}
-		for i := range s.parts {
-			out = append(out, liveItem{m, a, s, i})
+		switch t.State {
+		case view.ToolOK, view.ToolFailed:
+			if i == r.settled {
+				r.settled++
+			}
+			v = v*31 + 1
+		case view.ToolRunning:
+			v = v*31 + 2 + uint64(r.x.seen.second)
+		default:
+			v = v*31 + 3
 		}
+	}
+	return (v ^ uint64(r.settled)<<20) & (1<<32 - 1)
+}
+
+// call is the index in the timeline of the row's i-th call.
+func (r *row) call(i int) int {
+	if i == 0 {
+		return r.at
+	}
+	return r.more[i-1]
+}
+
+// draw draws it as its kind is drawn.
+func (r *row) draw(b brush) []string {
+	it := r.item()
+	if len(r.more) > 0 {
+		return b.group(r)
+	}
+	draw := brush.note
+	if k, ok := kinds[it.Kind]; ok {
+		draw = k
+	}
+	return draw(b, it)
+}
+
+// kinds says how each kind of item is drawn; what is not in it is a note.
+var kinds = map[view.ItemKind]func(brush, view.Item) []string{
+	view.ItemStarted:   brush.started,
+	view.ItemRound:     brush.round,
+	view.ItemThinking:  brush.thinkingItem,
+	view.ItemText:      brush.textItem,
+	view.ItemTool:      brush.tool,
+	view.ItemAnswer:    brush.answer,
+	view.ItemVote:      brush.vote,
+	view.ItemPresented: brush.presented,
+	view.ItemFinal:     brush.final,
+	view.ItemMessage:   brush.message,
+}
+
+// placed is an entry as the list draws it: with a mark at its left if it is
+// selected.
+type placed struct {
+	x *lane
+	entry
+}
+
+// Key implements list.Item.
+func (p placed) Key() string { return p.key() }
+
+// Version implements list.Item.
+func (p placed) Version() uint64 {
+	const prime = 1099511628211
+	s := &p.x.seen
+	v := uint64(14695981039346656037)
+	for i := range len(s.theme) {
+		v = (v ^ uint64(s.theme[i])) * prime
+	}
+	for _, on := range [...]bool{s.dark, s.airy, p.x.m.isOpen(p.entry), s.marked == p.key()} {
+		v *= prime
+		if on {
+			v ^= 1
+		}
+	}
+	return (v ^ p.version()) * prime
+}
+
+// Lines implements list.Item.
+func (p placed) Lines(width int) []string {
+	b := p.x.brush(width-1, p.x.m.isOpen(p.entry))
+	b.row, _ = p.entry.(*row)
+	lines := p.draw(b)
+	gutter := " "
+	if p.x.seen.marked == p.key() {
+		gutter = b.m.theme.Accent.Render("▌")
+	}
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = text.Cut(gutter+l, width)
 	}
 	return out
 }
 
-// liveItem is a stretch of live text.
-type liveItem struct {
-	m     *Model
-	agent view.AgentLine
-	s     *speech
-	part  int
+// A folding is how rows are that nobody has touched.
+type folding int
+
+const (
+	byKind folding = iota
+	unfolded
+	folded
+)
+
+// isOpen reports whether an entry shows all it has.
+func (m *Model) isOpen(e entry) bool {
+	if open, said := m.lanes.toggled[e.key()]; said {
+		return open
+	}
+	switch m.lanes.folding {
+	case unfolded:
+		return true
+	case folded:
+		return false
+	}
+	r, ok := e.(*row)
+	return ok && (r.kind == view.ItemText || r.kind == view.ItemAnswer && r.x.newest == r.at)
 }
 
-func (l liveItem) Key() string     { return fmt.Sprintf("live/%s/%d", l.agent.ID, l.part) }
-func (l liveItem) Version() uint64 { return l.s.version }
-func (l liveItem) Lines(width int) []string {
-	p := &l.s.parts[l.part]
-	style := l.m.theme.Text
-	if p.kind != live.Text {
-		style = l.m.theme.Dim
+// agentName is an agent as people read it: by its label and its id.
+func agentName(l event.Label, a event.AgentID) string {
+	label, id := view.OneLine(string(l)), view.OneLine(string(a))
+	switch {
+	case label == "" || label == id:
+		return id
+	case id == "":
+		return label
 	}
-	return text.Wrap(style.Render(text.Clean(p.text.String())), width)
-}
-
-// clickLane opens or closes what was clicked.
-func (m *Model) clickLane(_, y int) tea.Cmd {
-	x := m.laneOf(m.active())
-	i, _, ok := x.list.At(y)
-	if !ok {
-		return nil
-	}
-	x.list.Select(i)
-	m.inList = true
-	return nil
+	return label + " (" + id + ")"
 }

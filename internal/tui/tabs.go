@@ -58,42 +58,104 @@ func (m *Model) active() event.AgentID {
 	return ""
 }
 
-// tabs is the line of tabs: all together, then each agent.
+// A tab is one cell of the line of tabs.
+type tab struct {
+	at     int
+	words  string
+	locked bool
+}
+
+// tabs is the line of tabs: all together, then each agent. Where they do not all
+// fit, those around the open one are shown.
 func (m *Model) tabs(w int) string {
+	cells := m.tabCells(w)
+	first, last := fitting(cells, m.tab, w)
 	line, x := "", 0
-	add := func(i int, s string, locked bool) {
+	put := func(s string) { line, x = line+s, x+text.Width(s) }
+	if first > 0 {
+		m.clickable(x, 0, 2, 1, func(m *Model, _, _ int) tea.Cmd { return m.openTab(m.tabAfter(-1)) })
+		put(m.theme.Dim.Render("‹ "))
+	}
+	for _, c := range cells[first:last] {
 		style := m.theme.Dim
 		switch {
-		case i == m.tab:
+		case c.at == m.tab:
 			style = m.theme.Selected
-		case locked:
+		case c.locked:
 			style = m.theme.Locked
-		case i > 0:
-			style = m.theme.Agent(i - 1)
+		case c.at > 0:
+			style = m.theme.Agent(c.at - 1)
 		}
-		cell := style.Render(" " + s + " ")
-		m.clickable(x, 0, text.Width(cell), 1, func(m *Model, _, _ int) tea.Cmd { return m.openTab(i) })
-		line, x = line+cell, x+text.Width(cell)
+		m.clickable(x, 0, text.Width(c.words), 1, func(m *Model, _, _ int) tea.Cmd { return m.openTab(c.at) })
+		put(style.Render(c.words))
 	}
-	add(0, "All", false)
-	s := m.shown()
-	lines := m.agents()
-	each := max((w-6)/max(len(lines), 1)-4, 3)
-	for i, a := range lines {
-		name := fmt.Sprintf("%s %s", mark(a.State, s != nil && a.ID == s.card.Winner), text.Clean(string(a.ID)))
-		if queued := m.queuedFor(a.ID); queued > 0 {
-			name += fmt.Sprintf(" ✉%d", queued)
-		}
-		if model := text.Cut(text.Clean(shortModel(a.Model)), 16); each > len(name)+len(model)+3 && model != "" {
-			name += " " + m.theme.Faint.Render(model)
-		}
-		add(i+1, text.Cut(name, each), m.greyed(a.ID))
+	if last < len(cells) {
+		m.clickable(x, 0, 2, 1, func(m *Model, _, _ int) tea.Cmd { return m.openTab(m.tabAfter(1)) })
+		put(m.theme.Dim.Render(" ›"))
 	}
 	if room := w - x; room > 12 {
-		info := text.Cut(m.question(), room-1)
-		line += text.Spaces(room-text.Width(info)) + m.theme.Faint.Render(info)
+		info := text.Cut(m.question(), room-2)
+		line += text.Spaces(room-text.Width(info)-1) + m.theme.Faint.Render(info)
 	}
 	return text.Cut(line, w)
+}
+
+// tabCells are all tabs, each as short as it has to be.
+func (m *Model) tabCells(w int) []tab {
+	cells := []tab{{0, " All ", false}}
+	s := m.shown()
+	lines := m.agents()
+	each := max((w-5)/max(len(lines), 1)-2, 8)
+	for i, a := range lines {
+		name := mark(a.State, s != nil && a.ID == s.card.Winner) + " " + view.OneLine(string(a.ID))
+		queued := ""
+		if n := m.queuedFor(a.ID); n > 0 {
+			queued = fmt.Sprintf(" ✉%d", n)
+		}
+		name = text.Cut(name, max(each-text.Width(queued), 4)) + queued
+		if model := text.Cut(view.OneLine(shortModel(a.Model)), 16); model != "" && text.Width(name)+text.Width(model)+1 <= each && w >= 60 {
+			name += " " + model
+		}
+		locked := m.greyed(a.ID)
+		if locked && m.theme.Name == "none" {
+			name = "(" + name + ")" // greyed where there is no grey
+		}
+		cells = append(cells, tab{i + 1, " " + name + " ", locked})
+	}
+	return cells
+}
+
+// fitting is which of the cells fit in w, the one at open among them.
+func fitting(cells []tab, open, w int) (first, last int) {
+	width := func(i, j int) (n int) {
+		for _, c := range cells[i:j] {
+			n += text.Width(c.words)
+		}
+		if i > 0 {
+			n += 2
+		}
+		if j < len(cells) {
+			n += 2
+		}
+		return n
+	}
+	first, last = 0, len(cells)
+	for width(first, last) > w && last > open+1 {
+		last--
+	}
+	for width(first, last) > w && first < open {
+		first++
+	}
+	return first, last
+}
+
+// tabAfter is the tab n further; side by side there is none of all together.
+func (m *Model) tabAfter(n int) int {
+	agents := len(m.agents())
+	if m.splits(m.width) {
+		return 1 + ((m.tab-1+n)%agents+agents)%agents
+	}
+	return ((m.tab+n)%(agents+1) + agents + 1) % (agents + 1)
 }
 
 // greyed reports whether an agent sits out what is said next.
@@ -135,6 +197,9 @@ func shortModel(s string) string {
 func (m *Model) openTab(i int) tea.Cmd {
 	n := len(m.agents())
 	m.tab = min(max(i, 0), n)
+	if m.tab == 0 {
+		m.split = false
+	}
 	if a := m.active(); a != "" && m.modes.Single && !m.busy() {
 		m.modes.Agent = a
 	}
