@@ -91,8 +91,7 @@ func underWay(m *Model) string {
 func (m *Model) escape(string) tea.Cmd {
 	switch {
 	case m.past != nil:
-		m.past = nil
-		m.lanes.reset()
+		m.leavePast()
 	case m.leaving:
 		m.leaving = false
 		m.notify("The window stays open.")
