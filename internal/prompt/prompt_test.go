@@ -54,6 +54,10 @@ func roles() map[string]In {
 			in.MayAnswer, in.Unknown = true, []string{`shell {"run":"make\n  install"}`, `write {"path":"a"}`}
 			in.Done = []string{`mcp__tracker__create_issue {"title":"x"}`}
 		}),
+		"messages": with(func(in *In) {
+			in.MayAnswer, in.MayVote, in.Answers = true, true, three
+			in.Messages = []string{"Use metric units.", "And be brief:\n\none page."}
+		}),
 		"planning":      with(func(in *In) { in.MayAnswer, in.Planning = true, true }),
 		"closing":       with(func(in *In) { in.MayAnswer, in.MayVote, in.Closing, in.Answers = true, true, true, three }),
 		"present":       presenting(func(*In) {}),
@@ -149,10 +153,19 @@ func TestFence(t *testing.T) {
 		if in.Context != "" {
 			blocks++
 		}
-		blocks += len(in.Scene.Instructions) + len(in.Scene.Memory)
+		blocks += len(in.Scene.Instructions) + len(in.Scene.Memory) + len(in.Messages)
 		if n := strings.Count(text, `id="0a1b2c3d">`); n != 2*blocks {
 			t.Errorf("%s: %d tags with the fence, want %d", name, n, 2*blocks)
 		}
+	}
+}
+
+// What the user says to an agent in mid-turn stands in the fence too.
+func TestInterjection(t *testing.T) {
+	want := "The user, a person, says this to you while you work. It is part of the task from now on; take it into account and go on.\n\n" +
+		"<message from=\"user\" id=\"0a1b2c3d\">\nUse metric units.\n</message id=\"0a1b2c3d\">"
+	if got := Interjection("0a1b2c3d", []string{"Use metric units."}); got != want {
+		t.Errorf("%s", got)
 	}
 }
 

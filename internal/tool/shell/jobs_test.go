@@ -196,3 +196,36 @@ func TestSeam(t *testing.T) {
 		return append(jobs.Tools(), shell.New(o))
 	})
 }
+
+// A person ends a job at once, by its id; its agent finds out when it looks, and
+// what is recorded of the calls says how it stands.
+func TestEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tools, jobs := open(t, slow)
+		run := func(name, input string) tool.Result {
+			res, err := tools[name].Run(t.Context(), json.RawMessage(input))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res
+		}
+		if res := run("shell_start", `{"command":"1000 seconds"}`); res.Job == nil || *res.Job != (tool.Job{ID: "job1"}) {
+			t.Fatalf("started %+v", res)
+		}
+		<-time.After(time.Minute)
+		if res := run("shell_output", `{"id":"job1"}`); res.Job == nil || res.Job.Ended != "" {
+			t.Errorf("while it runs: %+v", res.Job)
+		}
+		if how, err := jobs.End(t.Context(), "job1"); err != nil || how != "stopped by the user after 1m0s" {
+			t.Errorf("ended %q, %v", how, err)
+		}
+		res := run("shell_output", `{"id":"job1"}`)
+		says(t, res, "job1 is stopped by the user after 1m0s.")
+		if res.Job == nil || *res.Job != (tool.Job{ID: "job1", Ended: "stopped by the user after 1m0s"}) {
+			t.Errorf("after it: %+v", res.Job)
+		}
+		if _, err := jobs.End(t.Context(), "job7"); err == nil {
+			t.Error("a job that is not there was ended")
+		}
+	})
+}
