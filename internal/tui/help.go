@@ -10,62 +10,70 @@ import (
 
 // newHelp is every key and command, made from the table.
 func newHelp(m *Model) *pager {
-	return &pager{title: "Keys and commands", lines: func(m *Model, width int) []string { return m.helpLines(width) }}
+	return &pager{title: "Keys and commands", live: true, lines: (*Model).helpLines}
 }
 
-// places are the parts of the window in the order and words in which help shows
-// them; screens that are not named go by their own names.
-var places = []struct {
+// A helpPart is a part of the window as help speaks of it.
+type helpPart struct {
 	where Where
 	words string
-}{
-	{Anywhere, "Anywhere"}, {InInput, "While typing"}, {InList, "In the timeline"}, {InDialog, "In dialogs"},
+}
+
+// parts are those of the main view in the order in which help shows them;
+// screens go by their own names.
+func (m *Model) parts() []helpPart {
+	out := []helpPart{{Anywhere, "Anywhere"}, {InInput, "While typing"}, {InList, "In the timeline"}, {InDialog, "In dialogs and browsers"}}
+	for _, a := range m.table {
+		if !slices.ContainsFunc(out, func(p helpPart) bool { return p.where == a.Where }) {
+			out = append(out, helpPart{a.Where, "In " + string(a.Where)})
+		}
+	}
+	return out
 }
 
 func (m *Model) helpLines(width int) []string {
-	order := slices.Clone(places)
-	for _, a := range m.table {
-		if !slices.ContainsFunc(order, func(p struct {
-			where Where
-			words string
-		}) bool {
-			return p.where == a.Where
-		}) {
-			order = append(order, struct {
-				where Where
-				words string
-			}{a.Where, "In " + string(a.Where)})
-		}
-	}
 	var out []string
-	for _, p := range order {
-		lines := m.helpOf(p.where, width)
-		if len(lines) > 0 {
-			out = append(append(out, m.theme.Heading.Render(p.words)), append(lines, "")...)
+	for _, p := range m.parts() {
+		if lines := m.helpOf(p.where, width); len(lines) > 0 {
+			out = append(append(out, m.theme.Heading.Render(text.Cut(p.words, width))), append(lines, "")...)
 		}
 	}
-	return append(out, m.theme.Dim.Render("Bind other keys in the configuration: ui.keys, by the names in brackets."))
+	words := "While typing, the keys of readline are as everywhere. Bind other keys in your own configuration: ui.keys, by the names in brackets."
+	return append(out, text.Wrap(m.theme.Dim.Render(words), width)...)
 }
 
 func (m *Model) helpOf(w Where, width int) []string {
 	var out []string
+	left := min(26, width/3)
 	for _, a := range m.table {
 		if a.Where != w {
 			continue
 		}
-		var keys []string
-		for _, k := range a.Keys {
-			keys = append(keys, keyName(k))
+		keys := howTo(a)
+		style, words := m.theme.Key, a.About+" "+m.theme.Faint.Render("["+a.Name+"]")
+		// A screen that is not open is no reason worth telling.
+		if why := a.why(m); why != "" && slices.Contains([]Where{Anywhere, InInput, InList}, w) {
+			style, words = m.theme.Locked, m.theme.Locked.Render(a.About+" ("+why+") ["+a.Name+"]")
 		}
-		if a.Command {
-			keys = append(keys, strings.TrimSpace("/"+a.Name+" "+a.Args))
+		first := fmt.Sprintf("  %s ", style.Render(text.Pad(text.Cut(keys, left), left)))
+		for i, l := range text.Wrap(words, max(width-left-3, 8)) {
+			if i > 0 {
+				first = text.Spaces(left + 3)
+			}
+			out = append(out, first+l)
 		}
-		left := text.Pad(text.Cut(strings.Join(keys, ", "), 26), 26)
-		line := fmt.Sprintf("  %s %s %s", m.theme.Key.Render(left), a.About, m.theme.Faint.Render("["+a.Name+"]"))
-		if why := a.why(m); why != "" {
-			line = fmt.Sprintf("  %s %s", m.theme.Locked.Render(left), m.theme.Locked.Render(a.About+" ("+why+")"))
-		}
-		out = append(out, text.Wrap(line, width)...)
 	}
 	return out
+}
+
+// howTo is how an action is asked for: its keys and its command.
+func howTo(a Action) string {
+	var how []string
+	for _, k := range a.Keys {
+		how = append(how, keyName(k))
+	}
+	if a.Command {
+		how = append(how, strings.TrimSpace("/"+a.Name+" "+a.Args))
+	}
+	return strings.Join(how, ", ")
 }

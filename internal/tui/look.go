@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -18,6 +20,8 @@ func lookActions() []Action {
 			out = append(out, a)
 		}
 	}
+	out = append(out, Action{Name: "timeline_help", Keys: []string{"?"}, Where: InList, Title: "help", Hint: 7, About: "Every key and command",
+		Do: func(m *Model, _ string) tea.Cmd { m.open(newHelp(m)); return nil }})
 	return append(out, errandActions()...)
 }
 
@@ -32,8 +36,36 @@ func browsers() []browser {
 	open := func(f func(*Model) Screen) func(*Model, string) tea.Cmd {
 		return func(m *Model, _ string) tea.Cmd { m.open(f(m)); return nil }
 	}
-	return []browser{
-		{Action{Name: "palette", Command: true, Aliases: []string{"commands"}, Keys: []string{"f2", "alt+x"}, Where: Anywhere, Title: "commands", Hint: 6,
-			About: "Everything that can be done now, with its key", Do: open(newPalette)}, "", 0},
+	look := func(f func(*Model) Screen, letter string, hint int, a Action) browser {
+		a.Where, a.Command, a.Do = Anywhere, true, open(f)
+		return browser{a, letter, hint}
 	}
+	return []browser{
+		look(newPalette, "", 0, Action{Name: "palette", Aliases: []string{"commands"}, Keys: []string{"f2", "alt+x"}, Title: "commands", Hint: 6,
+			About: "Everything that can be done now, with its key"}),
+		look(newAnswers, "a", 3, Action{Name: "answers", Keys: []string{"alt+a"}, Title: "answers", Why: withRun,
+			About: "Every answer, to read and compare"}),
+		look(newVotes, "v", 4, Action{Name: "votes", Aliases: []string{"vote"}, Keys: []string{"alt+v"}, Title: "votes", Why: withRun,
+			About: "Who votes for whom, why, and what that comes to"}),
+		look(newPlaces, "w", 5, Action{Name: "files", Aliases: []string{"workspace"}, Keys: []string{"alt+w"}, Title: "files", Why: withRun,
+			About: "The agents' files, now and with each answer"}),
+		look(newCosts, "c", 6, Action{Name: "cost", Aliases: []string{"costs"}, Keys: []string{"alt+o"}, Title: "costs", Why: withRun,
+			About: "What it takes, by agent and by turn"}),
+		look(newTools, "m", 0, Action{Name: "tools", Aliases: []string{"mcp", "metrics"}, Keys: []string{"alt+m"}, Title: "tools", Why: withRun,
+			About: "The agents' tools and MCP servers, and how they fare"}),
+		look(newTasks, "t", 0, Action{Name: "tasks", Keys: []string{"f4"}, Title: "tasks", Why: withRun,
+			About: "The plan of its work that each agent keeps"}),
+		look(newHistory, "h", 0, Action{Name: "history", Keys: []string{"f7"}, Title: "said before",
+			About: "What was said before; Enter puts it into the input"}),
+		look(newStatus, "s", 0, Action{Name: "status", Keys: []string{"f5"}, Title: "status",
+			About: "Who works here, where everything is, and what the window has said"}),
+		{Action{Name: "runs", Command: true, Aliases: []string{"sessions", "resume"}, Keys: []string{"f3"}, Where: Anywhere, Title: "runs",
+			About: "Runs and conversations, to open one in this window",
+			Do:    func(m *Model, _ string) tea.Cmd { return m.openRuns() }}, "r", 0},
+	}
+}
+
+// browserActions are what can be done in browsers.
+func browserActions() []Action {
+	return slices.Concat(pagerActions(), answerActions(), fileActions(), runsActions())
 }

@@ -112,6 +112,9 @@ func (m *Model) Init() tea.Cmd {
 	if m.id != "" {
 		cmds = append(cmds, m.driver.ensure(m.drivenFlow()))
 	}
+	if m.o.Pick {
+		cmds = append(cmds, m.openRuns())
+	}
 	if m.o.Task != "" {
 		cmds = append(cmds, m.say(m.o.Task, nil))
 	}

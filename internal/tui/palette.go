@@ -39,14 +39,7 @@ func newPalette(m *Model) Screen {
 }
 
 func paletteWords(a Action) string {
-	var how []string
-	for _, k := range a.Keys {
-		how = append(how, keyName(k))
-	}
-	if a.Command {
-		how = append(how, "/"+a.Name)
-	}
-	return text.Pad(text.Cut(strings.Join(how, " "), 16), 16) + " " + a.About
+	return text.Pad(text.Cut(howTo(a), 18), 18) + " " + a.About
 }
 
 // capital is a title as the first word of a line.

@@ -60,8 +60,13 @@ func (m *Model) open(s Screen) {
 
 // closeTop takes the topmost screen away.
 func (m *Model) closeTop() {
-	if n := len(m.screens); n > 0 {
-		m.screens = m.screens[:n-1]
+	top := m.top()
+	if top == nil {
+		return
+	}
+	m.screens = m.screens[:len(m.screens)-1]
+	if s, ok := top.(interface{ gone(*Model) }); ok {
+		s.gone(m)
 	}
 }
 

@@ -1,0 +1,106 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/event"
+	"conclave/internal/view"
+)
+
+// held is why the window cannot turn to something else: it keeps a run going.
+func (m *Model) held() string {
+	if m.busy() && m.driver.drives(m.drivenFlow()) {
+		return "This window keeps a run going. Stop it (Esc twice), or leave with Ctrl+D and keep it running, then open the other."
+	}
+	return ""
+}
+
+// turnTo turns the window to another flow, and leaves the one it showed as it is.
+func (m *Model) turnTo(id event.FlowID) tea.Cmd {
+	if id == m.id || m.id == "" && m.story != nil && id == m.story.id {
+		m.screens = nil
+		m.notify("That is what this window shows.")
+		return nil
+	}
+	if why := m.held(); why != "" {
+		m.notify(why)
+		return nil
+	}
+	freed := m.vacate()
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		freed()
+		s, session, err := readSession(ctx, m.c, id)
+		return func(m *Model) tea.Cmd {
+			if err != nil {
+				m.notify(fmt.Sprintf("%s cannot be read: %v", id, err))
+				return nil
+			}
+			return m.turned(id, s, session)
+		}
+	})
+}
+
+// readSession folds a flow, if it is a conversation.
+func readSession(ctx context.Context, c Program, id event.FlowID) (s view.Session, session bool, err error) {
+	for e, err := range c.Read(ctx, id) {
+		if err != nil {
+			return s, false, err
+		}
+		if _, run := e.Body.(event.RunStarted); run {
+			return s, false, nil
+		}
+		s, session = s.Apply(e), true
+	}
+	return s, session, nil
+}
+
+// turned shows a flow from here on.
+func (m *Model) turned(id event.FlowID, s view.Session, session bool) tea.Cmd {
+	m.screens = nil
+	run := id
+	if session {
+		m.id, m.session, m.modes = id, s, s.Modes
+		m.feed.follow(id)
+		run = m.newestRun()
+	}
+	if run != "" {
+		if err := m.watch(run); err != nil {
+			m.notify(err.Error())
+		}
+	}
+	return m.driver.ensure(m.drivenFlow())
+}
+
+// vacate empties the window: nothing is followed or driven from here any more.
+// What it returns waits, outside the loop, until what was driven is free.
+func (m *Model) vacate() (freed func()) {
+	if m.driver.stop != nil {
+		m.driver.stop()
+		m.driver.stop = nil
+	}
+	m.feed.leave(m.id)
+	for _, s := range []*story{m.story, m.past} {
+		if s != nil {
+			m.feed.leave(s.id)
+		}
+	}
+	m.id, m.session, m.story, m.past = "", view.Session{}, nil, nil
+	m.tab, m.inList, m.screens = 0, false, nil
+	m.lanes.reset()
+	return m.driver.wg.Wait
+}
+
+// anew begins a conversation with nothing said yet.
+func (m *Model) anew(string) tea.Cmd {
+	if m.id == "" && m.story == nil {
+		m.notify("This conversation is new: nothing was said yet.")
+		return nil
+	}
+	freed := m.vacate()
+	m.modes = m.team.Modes
+	m.notify("A new conversation. The one before is kept: F3 lists it.")
+	return m.later(func(context.Context) func(*Model) tea.Cmd { freed(); return nil })
+}
