@@ -118,11 +118,12 @@ func TestLarge(t *testing.T) {
 func FuzzUnified(f *testing.F) {
 	a, b := pair()
 	f.Add(a, b, 40)
+	f.Add("a\n", "b\n", 1)
 	f.Add("a\r\n\x00", "a\n\t\x1b[31m世界", 3)
 	th := dark(f)
 	f.Fuzz(func(t *testing.T, a, b string, w int) {
-		if w < 2 || w > 200 {
-			w = 2 + (w&0xff)%120
+		if w < 1 || w > 200 {
+			w = 1 + (w&0xff)%120
 		}
 		diff.Stat(a, b)
 		for _, l := range diff.Unified(a, b, w, th) {

@@ -119,12 +119,10 @@ func (p *printer) line(from, to int, sign, s string, plain, strong pen, a, z int
 		a, z = 0, 0
 	}
 	s = text.Expand(plain.in(visible(s[:a])) + strong.in(visible(s[a:z])) + plain.in(visible(s[z:])))
+	sign = sign[:min(len(sign), p.width-1)]
 	gutter := sign
-	if p.digits > 0 {
+	if n := 2*p.digits + 2; p.digits > 0 && n+len(sign)+8 <= p.width {
 		gutter = p.number(from) + " " + p.number(to) + " " + sign
-	}
-	if len(gutter)+8 > p.width {
-		gutter = text.Cut(sign, p.width-1)
 	}
 	room := max(1, p.width-len(gutter))
 	for i, l := range text.Chop(s, room) {
@@ -141,7 +139,7 @@ func (p *printer) line(from, to int, sign, s string, plain, strong pen, a, z int
 // gutter is the numbers dim and the sign in the colour of its line.
 func (p *printer) gutter(s, sign string, plain pen) string {
 	numbers, ok := strings.CutSuffix(s, sign)
-	if !ok || sign == "  " {
+	if !ok || strings.Trim(sign, " ") == "" {
 		return p.dim.in(s)
 	}
 	return p.dim.in(numbers) + plain.in(sign)

@@ -224,10 +224,10 @@ func FuzzWrap(f *testing.F) {
 	})
 }
 
-// letters is everything but blanks.
+// letters is everything but blanks and what takes no room.
 func letters(lines ...string) string {
 	return strings.Map(func(r rune) rune {
-		if r == ' ' || r == '\n' || r == '\t' {
+		if r == ' ' || r == '\n' || r == '\t' || text.Width(string(r)) == 0 {
 			return -1
 		}
 		return r
