@@ -32,9 +32,10 @@ type atom struct {
 // A chip is a piece of text, or a picture, that is shown as one short label and
 // removed as a whole. It does not change.
 type chip struct {
-	label string
-	text  string // what it stands for
-	image string // the path of a picture
+	label  string
+	text   string // what it stands for
+	image  string // the path of a picture
+	pasted int    // of a paste: its number
 }
 
 // label is what a chip is shown as. Pictures are numbered as they stand.

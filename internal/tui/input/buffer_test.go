@@ -32,7 +32,7 @@ func drawn(seed uint64, steps int, pieces ...string) *buffer {
 
 // Whatever happened, everything can be undone, step by step.
 func TestUndoEverything(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(60) {
 		b := drawn(seed, 60, joining...)
 		for range 60 {
 			b.back()
@@ -45,7 +45,7 @@ func TestUndoEverything(t *testing.T) {
 
 // What is killed and yanked at once is as it was.
 func TestKillAndYank(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(60) {
 		for _, key := range strings.Fields("ctrl+w ctrl+k ctrl+u alt+d alt+backspace") {
 			b := drawn(seed, 40)
 			b.move(b.at)
@@ -64,7 +64,7 @@ func TestKillAndYank(t *testing.T) {
 
 // Texts that are kept elsewhere do not change when the text goes on.
 func TestStatesAreKept(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(30) {
 		b := drawn(seed, 40)
 		kept := b.state
 		before := append([]atom(nil), kept.atoms...)
@@ -83,7 +83,7 @@ func TestStatesAreKept(t *testing.T) {
 func TestUndoIsBounded(t *testing.T) {
 	var b buffer
 	b.put(cut(strings.Repeat("x", 10_000)))
-	for range 1000 {
+	for range 300 {
 		b.put(cut("y"))
 	}
 	total := 0
@@ -97,7 +97,7 @@ func TestUndoIsBounded(t *testing.T) {
 
 // A row is never wider than its room, and the rows are the text.
 func TestRows(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(60) {
 		b := drawn(seed, 80, joining...)
 		for width := 1; width < 12; width++ {
 			at := 0

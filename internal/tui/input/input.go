@@ -35,14 +35,17 @@ import (
 	"conclave/internal/tui/text"
 )
 
-// Options are what a composer asks of its owner. Every function may be nil.
+// Options are what a composer asks of its owner. Every function may be nil, and
+// what it is for is not there then: a composer with no options at all is a plain
+// field, in which / @ and ! are characters like others.
 type Options struct {
 	// Paths finds files for what was typed after an @. It is called in a command,
 	// outside Update, and may be slow; ctx ends when nobody waits for it any more.
 	// It gives paths as they are to stand in the text, and more than fit: they are
 	// put in order of likeness here.
 	Paths func(ctx context.Context, typed string) []Candidate
-	// Commands are what a text may begin with after a slash.
+	// Commands are what a text may begin with after a slash. Where there are
+	// commands, there are shell lines too.
 	Commands func() []Candidate
 	// History is what was sent before, newest first.
 	History func() []string
@@ -95,7 +98,6 @@ type Model struct {
 	buf         buffer
 	blurred     bool
 	placeholder string
-	pasted      int   // how many pastes were numbered since it was empty
 	gone        state // what was sent or cleared last
 
 	walk   *walk // the history being gone through with the arrows
@@ -150,7 +152,6 @@ func (m *Model) Clear() {
 		m.gone = m.buf.state
 		m.buf.load(state{})
 	}
-	m.pasted = 0
 	m.quiet()
 }
 
@@ -271,39 +272,45 @@ func (m *Model) relink(atoms []atom) []atom {
 
 // submit sends what is written, if there is something.
 func (m *Model) submit() Outcome {
-	s, ok := read(m.buf.atoms)
+	s, ok := m.read()
 	if !ok {
 		return nil
 	}
+	m.gone = m.buf.state
 	m.Clear()
 	return s
 }
 
 var commandName = regexp.MustCompile(`^[\p{L}\p{N}?][\p{L}\p{N}_:.?-]*$`)
 
-// read is a text as it is meant, unless it is a shell line without a command.
-func read(atoms []atom) (Submit, bool) {
+// read is the text as it is meant, unless it is a shell line without a command.
+func (m *Model) read() (Submit, bool) {
+	atoms := m.buf.atoms
 	line := strings.TrimLeft(strings.TrimRight(expand(atoms), " \t\n"), "\n")
 	s := Submit{Text: line, Line: line, Images: images(atoms)}
 	switch {
 	case strings.TrimSpace(line) == "":
 		return Submit{}, true
-	case begins(atoms, "!"):
+	case m.shell():
 		s.Shell, s.Text = true, strings.TrimSpace(line[1:])
 		return s, s.Text != ""
 	}
-	if end := commandEnd(atoms); end > 0 {
+	if end := m.commandEnd(); end > 0 {
 		s.Command = plain(atoms[1:end])
 		s.Args = strings.TrimSpace(line[1+len(s.Command):])
 	}
 	return s, true
 }
 
-// commandEnd is where the name of a command ends that a text begins with, 0 if
+// shell reports whether it is a line for the shell.
+func (m *Model) shell() bool { return m.opt.Commands != nil && begins(m.buf.atoms, "!") }
+
+// commandEnd is where the name of a command ends that the text begins with, 0 if
 // it begins with none. A path is none.
-func commandEnd(atoms []atom) int {
+func (m *Model) commandEnd() int {
+	atoms := m.buf.atoms
 	end := wordEnd(atoms)
-	if !begins(atoms, "/") || !commandName.MatchString(plain(atoms[1:end])) {
+	if m.opt.Commands == nil || !begins(atoms, "/") || !commandName.MatchString(plain(atoms[1:end])) {
 		return 0
 	}
 	return end

@@ -87,6 +87,7 @@ func TestKeysOfOthers(t *testing.T) {
 		{"<up>", Unhandled{}},
 		{"<down>", Unhandled{}},
 		{"<left>", Unhandled{}},
+		{"<ctrl+r>", Unhandled{}}, // there is no history
 		{"x<up>", nil},
 		{"x<left>", nil},
 		{"<ctrl+u>", nil},
@@ -160,7 +161,7 @@ func TestSubmit(t *testing.T) {
 		{" /x", Submit{Text: " /x", Line: " /x"}},
 		{"/", Submit{Text: "/", Line: "/"}},
 	} {
-		m := New(Options{})
+		m := New(Options{Commands: func() []Candidate { return nil }})
 		if got := play(m, c.script+"<enter>"); !cmp.Equal(got, Outcome(c.want)) {
 			t.Errorf("%q: %s", c.script, cmp.Diff(Outcome(c.want), got))
 		}
@@ -168,7 +169,7 @@ func TestSubmit(t *testing.T) {
 			t.Errorf("%q: %q is left", c.script, m.Text())
 		}
 	}
-	if out := play(New(Options{}), "! <enter>"); out != nil {
+	if out := play(New(sample()), "! <enter>"); out != nil {
 		t.Errorf("a shell line without a command is sent: %#v", out)
 	}
 }
@@ -185,5 +186,26 @@ func TestWhatWasSentComesBack(t *testing.T) {
 	m.Clear()
 	if play(m, "<ctrl+_>"); seen(m) != "[Image #1 shot.png] look|" {
 		t.Errorf("undone %q", seen(m))
+	}
+}
+
+// Without options it is a plain field.
+func TestPlainField(t *testing.T) {
+	for _, s := range []string{"!ls", "/help x", "@src"} {
+		m := New(Options{})
+		play(m, s)
+		if m.Open() {
+			t.Errorf("%q opens %q", s, offered(m))
+		}
+		if got := play(m, "<enter>"); !cmp.Equal(got, Outcome(Submit{Text: s, Line: s})) {
+			t.Errorf("%q: %+v", s, got)
+		}
+		m.Restore()
+		if play(m, "<ctrl+u><enter>"); !m.Empty() {
+			t.Errorf("%q is still there", m.Text())
+		}
+		if m.Restore(); !m.Empty() {
+			t.Errorf("%q comes back instead of what was sent last", m.Text())
+		}
 	}
 }

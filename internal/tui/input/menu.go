@@ -43,7 +43,7 @@ func (m *menu) shown() bool { return m.kind != nothing && (len(m.items) > 0 || m
 // complete opens, fills or closes the menu for what stands at the cursor. Only
 // what is typed opens one.
 func (m *Model) complete(typed bool) tea.Cmd {
-	t := m.buf.token()
+	t := m.token()
 	switch {
 	case t.kind == nothing:
 		m.close()
@@ -182,7 +182,7 @@ func (m *Model) close() {
 // quiet closes the menu and keeps it closed for what stands at the cursor.
 func (m *Model) quiet() {
 	m.close()
-	m.shut = m.buf.token()
+	m.shut = m.token()
 }
 
 // menuKey is a key while a menu is open; others are keys as always.

@@ -66,19 +66,24 @@ func cutBytes(s string, n int) string {
 
 // collapse makes a long text a numbered chip.
 func (m *Model) collapse(s string) atom {
-	m.pasted++
+	n := 1
+	for _, a := range m.buf.atoms {
+		if a.chip != nil {
+			n = max(n, a.chip.pasted+1)
+		}
+	}
 	size := fmt.Sprintf("+%d lines", lines(s))
 	if lines(s) == 1 {
 		size = fmt.Sprintf("+%d characters", utf8.RuneCountInString(s))
 	}
-	return atom{chip: &chip{label: fmt.Sprintf("Pasted text #%d %s", m.pasted, size), text: s}}
+	return atom{chip: &chip{label: fmt.Sprintf("Pasted text #%d %s", n, size), text: s, pasted: n}}
 }
 
 // pictures are the paths in a paste that is nothing but paths of pictures: what
 // terminals make of a file that is dropped on them.
 func (m *Model) pictures(s string) []string {
 	s = strings.TrimSpace(s)
-	if m.opt.Image == nil || s == "" || len(s) > maxDrop || text.Clean(s) != s || begins(m.buf.atoms, "!") {
+	if m.opt.Image == nil || s == "" || len(s) > maxDrop || text.Clean(s) != s || m.shell() {
 		return nil
 	}
 	if p := local(s); !strings.Contains(s, "\n") && m.opt.Image(p) {

@@ -26,14 +26,18 @@ const (
 	mentionEnds  = " \t\n\"'`()[]{}<>,;"
 )
 
+// mentioning reports whether anything can be named with an @.
+func (m *Model) mentioning() bool { return m.opt.Paths != nil || m.opt.Agents != nil }
+
 // token is what stands at the cursor.
-func (b *buffer) token() token {
-	if begins(b.atoms, "/") {
+func (m *Model) token() token {
+	b := &m.buf
+	if m.opt.Commands != nil && begins(b.atoms, "/") {
 		if end := wordEnd(b.atoms); b.at >= 1 && b.at <= end {
 			return token{kind: commands, to: end, query: plain(b.atoms[1:b.at])}
 		}
 	}
-	if begins(b.atoms, "!") {
+	if m.shell() || !m.mentioning() {
 		return token{}
 	}
 	for _, t := range b.mentions(b.lineStart(), b.lineEnd()) {

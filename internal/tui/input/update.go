@@ -86,6 +86,9 @@ func (m *Model) command(name string) (Outcome, tea.Cmd) {
 	case "down":
 		return m.down(), m.complete(false)
 	case "ctrl+r":
+		if m.opt.History == nil {
+			return Unhandled{}, nil
+		}
 		m.search()
 		return nil, nil
 	case "ctrl+g":

@@ -65,7 +65,7 @@ func (m *Model) prompt(row int, above, below bool, t theme.Theme) string {
 		return t.Dim.Render("↓") + " "
 	case row > 0:
 		return "  "
-	case begins(m.buf.atoms, "!"):
+	case m.shell():
 		return t.Warn.Render("$") + " "
 	case m.blurred:
 		return t.Dim.Render("❯") + " "
@@ -103,13 +103,14 @@ func (m *Model) styles(from, to int, t theme.Theme) []*lipgloss.Style {
 			out[i-from] = &t.Accent
 		}
 	}
-	shell := begins(m.buf.atoms, "!")
-	if shell {
+	switch end := m.commandEnd(); {
+	case m.shell():
 		mark(0, 1)
-	} else if end := commandEnd(m.buf.atoms); end > 0 {
+		return out
+	case end > 0:
 		mark(0, end)
 	}
-	for at := from; at < to && !shell; {
+	for at := from; at < to && m.mentioning(); {
 		line := buffer{state: state{m.buf.atoms, at}}
 		begin, end := line.lineStart(), line.lineEnd()
 		for _, tok := range line.mentions(begin, end) {
