@@ -82,8 +82,8 @@ func TestStatesAreKept(t *testing.T) {
 
 func TestUndoIsBounded(t *testing.T) {
 	var b buffer
-	b.put(cut(strings.Repeat("x", 10_000)))
-	for range 300 {
+	b.put(cut(strings.Repeat("x", 2_000)))
+	for range 250 {
 		b.put(cut("y"))
 	}
 	total := 0
