@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"strings"
@@ -8,47 +9,76 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// editText opens a text in the person's own editor, and does then with what they
-// have made of it.
+// editor goes on with what is typed in the person's own editor.
+func (m *Model) editor() tea.Cmd {
+	return m.editText(m.input.Text(), func(m *Model, s string) tea.Cmd {
+		m.input.SetText(s)
+		return nil
+	})
+}
+
+// editText opens a text in the person's editor, and hands on what became of it.
 func (m *Model) editText(s string, then func(m *Model, s string) tea.Cmd) tea.Cmd {
-	name := os.Getenv("VISUAL")
-	if name == "" {
-		name = os.Getenv("EDITOR")
-	}
-	fields := strings.Fields(name)
-	if len(fields) == 0 {
-		m.notify("There is no editor: set VISUAL or EDITOR.")
+	command := editorCommand(os.Getenv)
+	if len(command) == 0 {
+		m.notify("No editor is set: say which in VISUAL or EDITOR.")
 		return nil
 	}
-	f, err := os.CreateTemp("", "conclave-*.md")
-	if err != nil {
-		m.notify("The text cannot be handed to the editor: " + err.Error())
-		return nil
-	}
-	path := f.Name()
-	_, err = f.WriteString(s)
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		_ = os.Remove(path)
-		m.notify("The text cannot be handed to the editor: " + err.Error())
-		return nil
-	}
-	cmd := exec.Command(fields[0], append(fields[1:], path)...)
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
-		p, read := os.ReadFile(path)
-		_ = os.Remove(path)
+	return m.later(func(context.Context) func(*Model) tea.Cmd {
+		file, err := draft(s)
 		return func(m *Model) tea.Cmd {
-			switch {
-			case err != nil:
-				m.notify("The editor failed: " + err.Error())
-			case read != nil:
-				m.notify("What was edited cannot be read: " + read.Error())
-			default:
-				return then(m, string(p))
+			if err != nil {
+				m.notify("The text cannot be handed to the editor: " + err.Error())
+				return nil
 			}
-			return nil
+			cmd := exec.Command(command[0], append(command[1:], file)...)
+			return tea.ExecProcess(cmd, func(err error) tea.Msg { return edited(file, err, then) })
 		}
 	})
+}
+
+// editorCommand is the editor with its arguments: VISUAL may be "code -w".
+func editorCommand(env func(string) string) []string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if f := strings.Fields(env(name)); len(f) > 0 {
+			return f
+		}
+	}
+	return nil
+}
+
+// draft is a file of the person's alone with a text in it.
+func draft(s string) (string, error) {
+	f, err := os.CreateTemp("", "conclave-*.md")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(s)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return f.Name(), err
+}
+
+// edited is what became of a draft. One that the editor has failed on is kept
+// where it is, so that nothing written is lost.
+func edited(file string, err error, then func(m *Model, s string) tea.Cmd) func(*Model) tea.Cmd {
+	p, read := os.ReadFile(file)
+	if err == nil && read == nil {
+		_ = os.Remove(file)
+	}
+	return func(m *Model) tea.Cmd {
+		switch {
+		case err != nil:
+			m.notify("The editor failed (" + err.Error() + "); what was written is in " + file)
+		case read != nil:
+			m.notify("What was edited cannot be read: " + read.Error())
+		default:
+			return then(m, strings.TrimRight(string(p), "\n"))
+		}
+		return nil
+	}
 }

@@ -1,9 +1,7 @@
 package tui
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,10 +12,10 @@ import (
 // inputOptions are what the input completes from.
 func (m *Model) inputOptions() input.Options {
 	return input.Options{
-		Paths:    m.paths,
+		Paths:    (&pathFinder{c: m.c, now: m.o.Now}).paths,
 		Commands: m.commands,
 		History:  func() []string { return m.history },
-		Agents:   func() []input.Candidate { return nil },
+		Agents:   m.addressees,
 		Image:    isImage,
 	}
 }
@@ -27,32 +25,8 @@ func (m *Model) commands() []input.Candidate {
 	var out []input.Candidate
 	for _, a := range m.table {
 		if a.Command {
-			out = append(out, input.Candidate{Text: a.Name, About: a.About, Args: a.Args, Why: a.why(m)})
+			out = append(out, input.Candidate{Text: a.Name, Also: a.Aliases, About: a.About, Args: a.Args, Why: a.why(m)})
 		}
-	}
-	return out
-}
-
-// maxPaths is how many files are looked through for a path.
-const maxPaths = 20_000
-
-// paths are files that fit what was typed after an @.
-func (m *Model) paths(ctx context.Context, typed string) []input.Candidate {
-	dir := "."
-	if i := strings.LastIndex(typed, "/"); i >= 0 && (strings.HasPrefix(typed, "/") || strings.HasPrefix(typed, "~") || strings.HasPrefix(typed, "..")) {
-		dir = typed[:i+1]
-	}
-	entries, _, err := m.c.Tree(ctx, dir, maxPaths)
-	if err != nil {
-		return nil
-	}
-	var out []input.Candidate
-	for _, e := range entries {
-		path := e.Path
-		if dir != "." {
-			path = dir + path
-		}
-		out = append(out, input.Candidate{Text: path, Dir: e.Dir})
 	}
 	return out
 }
@@ -78,9 +52,9 @@ func (m *Model) inputView(w, h int) (lines []string, x, y int, popup []string) {
 func (m *Model) placeholder() string {
 	switch {
 	case m.situation() == Gate:
-		return "A question waits for you: Enter opens it"
+		return m.gatePlaceholder()
 	case m.busy():
-		return "Say something to the agents while they work"
+		return m.messagePlaceholder()
 	case m.modes.Plan:
 		return "What is to be planned?"
 	case len(m.session.Turns) > 0:
@@ -92,45 +66,6 @@ func (m *Model) placeholder() string {
 func (m *Model) clickPopup(row int) tea.Cmd {
 	out, cmd := m.input.ClickPopup(row)
 	return tea.Batch(cmd, m.outcome(out, nil))
-}
-
-// editor opens what is typed in the person's own editor.
-func (m *Model) editor() tea.Cmd {
-	name := os.Getenv("VISUAL")
-	if name == "" {
-		name = os.Getenv("EDITOR")
-	}
-	fields := strings.Fields(name)
-	if len(fields) == 0 {
-		m.notify(errNoEditor.Error())
-		return nil
-	}
-	f, err := os.CreateTemp("", "conclave-*.md")
-	if err != nil {
-		m.notify(err.Error())
-		return nil
-	}
-	_, err = f.WriteString(m.input.Text())
-	if f.Close() != nil || err != nil {
-		m.notify("The text cannot be handed to the editor.")
-		return nil
-	}
-	cmd := exec.Command(fields[0], append(fields[1:], f.Name())...)
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
-		p, read := os.ReadFile(f.Name())
-		_ = os.Remove(f.Name())
-		return func(m *Model) tea.Cmd {
-			switch {
-			case err != nil:
-				m.notify("The editor failed: " + err.Error())
-			case read != nil:
-				m.notify("What was edited cannot be read: " + read.Error())
-			default:
-				m.input.SetText(strings.TrimRight(string(p), "\n"))
-			}
-			return nil
-		}
-	})
 }
 
 func inputActions() []Action {

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -154,5 +153,3 @@ func exitWords(code int) string {
 	}
 	return fmt.Sprintf(" (exit code %d)", code)
 }
-
-var errNoEditor = errors.New("no editor: set VISUAL or EDITOR")
