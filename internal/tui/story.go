@@ -21,6 +21,7 @@ type story struct {
 	answers  view.Answers
 	tools    view.Tools
 	tasks    view.Tasks
+	jobs     view.Jobs
 	saying   map[event.AgentID]*speech
 	wishes   wishes
 	mail     mail
@@ -63,6 +64,7 @@ func (s *story) apply(full, thin event.Event) {
 	s.answers = s.answers.Apply(e)
 	s.tools = s.tools.Apply(e)
 	s.tasks = s.tasks.Apply(full)
+	s.jobs = s.jobs.Apply(e)
 	for a, now := range s.saying {
 		if (e.Agent == a || e.Agent == "") && now.ends(e) {
 			delete(s.saying, a)

@@ -1,0 +1,134 @@
+package tui
+
+import (
+	"encoding/json"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/event"
+	"conclave/internal/tui/text"
+	"conclave/internal/view"
+)
+
+const atJobs Where = "background commands"
+
+// jobs are the commands that agents have going in the background.
+type jobs struct{ picker }
+
+func newJobs(m *Model) Screen {
+	j := &jobs{picker{
+		where: atJobs, title: "Background commands", full: true, browse: true, fill: jobRows,
+		empty: "No agent has started a command in the background.",
+	}}
+	j.preview = func(m *Model, p pick, width int) []string { return m.jobLines(p.value.(view.Job), width) }
+	j.chosen = func(m *Model, p pick) tea.Cmd {
+		x := p.value.(view.Job)
+		m.open(&pager{title: x.ID + " of " + m.nameOf(x.Agent), live: true, lines: func(m *Model, width int) []string { return m.jobLines(x, width) }})
+		return nil
+	}
+	return j
+}
+
+// jobRows are those that run first, then the newest.
+func jobRows(m *Model) []pick {
+	all := slices.Clone(m.shown().jobs.All)
+	slices.Reverse(all)
+	slices.SortStableFunc(all, func(a, b view.Job) int { return ended(a) - ended(b) })
+	var out []pick
+	for _, x := range all {
+		out = append(out, pick{
+			key:  string(x.Agent) + "/" + x.Turn.String() + "/" + x.ID,
+			text: jobMark(x) + " " + text.Pad(text.Cut(text.Clean(string(x.Agent)), 10), 10) + " " + text.Pad(x.ID, 6) + " " + oneLine(x.Command),
+			// How long it runs changes with time and is not searched for.
+			about: m.jobWords(x), value: x,
+		})
+	}
+	return out
+}
+
+func ended(j view.Job) int {
+	if j.State == view.JobRunning {
+		return 0
+	}
+	return 1
+}
+
+func jobMark(j view.Job) string {
+	switch j.State {
+	case view.JobRunning:
+		return "●"
+	case view.JobUnknown:
+		return "?"
+	}
+	return "·"
+}
+
+func (m *Model) jobWords(j view.Job) string {
+	if j.State == view.JobRunning {
+		return "running for " + span(m.o.Now().Sub(j.Since))
+	}
+	return j.How + ", after " + span(j.Ended.Sub(j.Since))
+}
+
+// jobLines is a command and what its agent has last read of it.
+func (m *Model) jobLines(j view.Job, width int) []string {
+	for _, x := range m.shown().jobs.All {
+		if x.Agent == j.Agent && x.Turn == j.Turn && x.ID == j.ID {
+			j = x
+		}
+	}
+	out := text.Wrap(m.theme.Heading.Render(text.Clean(m.nameOf(j.Agent)+", "+j.ID)), width)
+	out = append(out, bodyLines("$ "+j.Command, width)...)
+	out = append(out, text.Wrap(m.theme.Dim.Render(text.Clean(m.jobWords(j))), width)...)
+	printed, ok := m.jobOutput(j)
+	if !ok {
+		return append(out, "", m.theme.Dim.Render(text.Cut("its agent has not looked at what it prints", width)))
+	}
+	return append(append(out, ""), bodyLines(printed, width)...)
+}
+
+// jobOutput is what the agent of a job has last read of it.
+func (m *Model) jobOutput(j view.Job) (string, bool) {
+	t := m.shown().timeline
+	for i := t.Len() - 1; i >= 0; i-- {
+		it := t.At(i)
+		if it.At.Before(j.Since) {
+			break
+		}
+		if it.Tool == nil || it.Tool.Name != "shell_output" || it.Agent != j.Agent || it.Turn != j.Turn || it.Detail.Empty() {
+			continue
+		}
+		var in struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal([]byte(it.Tool.Input), &in) == nil && in.ID == j.ID {
+			return m.texts.of(it.Detail), true
+		}
+	}
+	return "", false
+}
+
+func jobActions() []Action {
+	return []Action{
+		{Name: "job_stop", Keys: []string{"s", "delete"}, Where: atJobs, Title: "stop it", Hint: 2, Why: on(atJobs, "Open the background commands first."),
+			About: "Stop the command; its agent is told", Do: func(m *Model, _ string) tea.Cmd {
+				s, _ := m.top().(*jobs)
+				p, ok := s.current()
+				if !ok {
+					m.notify("There is no command to stop.")
+					return nil
+				}
+				x := p.value.(view.Job)
+				if x.State != view.JobRunning || m.shown() != m.story {
+					m.notify(x.ID + " does not run any more.")
+					return nil
+				}
+				m.confirm("Stop "+x.ID+" of "+m.nameOf(x.Agent)+"?", "Yes, stop it: "+oneLine(x.Command), func(m *Model) tea.Cmd {
+					m.notify("Stopping " + x.ID + "; its agent is told.")
+					return m.tell("Not stopped", event.StopRequested{Target: x.Agent, Job: x.ID, By: by})
+				})
+				return nil
+			}},
+	}
+}
