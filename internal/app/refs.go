@@ -24,8 +24,9 @@ var pictures = map[string]string{
 }
 
 // refs takes the files a task names out of it: @path may be read, @path:w may be
-// written, and a picture is shown. The names stay in the text, without the mark.
-// What is no file and does not look like one stays as it is.
+// written, and a picture is shown; @"a path":w has spaces in it, and \@ is no more
+// than the character. The names stay in the text, without the mark. What is no
+// file and does not look like one stays as it is.
 func (a *App) refs(task string) (text string, paths []event.ContextPath, images []string, err error) {
 	var b strings.Builder
 	for rest := task; rest != ""; {
@@ -34,19 +35,19 @@ func (a *App) refs(task string) (text string, paths []event.ContextPath, images 
 			b.WriteString(rest)
 			break
 		}
-		b.WriteString(rest[:i])
-		before := b.String()
-		name := rest[i+1:]
-		if end := strings.IndexAny(name, " \t\n\"'`()[]{}<>,;"); end >= 0 {
-			name = name[:end]
+		before := rest[:i]
+		if plain, escaped := strings.CutSuffix(before, `\`); escaped {
+			b.WriteString(plain + "@")
+			rest = rest[i+1:]
+			continue
 		}
-		rest = rest[i+1:]
-		if before != "" && !strings.ContainsAny(before[len(before)-1:], " \t\n\"'`([{<") || name == "" {
+		b.WriteString(before)
+		before, rest = b.String(), rest[i+1:]
+		path, write, size := refAt(rest)
+		if before != "" && !strings.ContainsAny(before[len(before)-1:], " \t\n\"'`([{<") || path == "" {
 			b.WriteByte('@')
 			continue
 		}
-		name = strings.TrimRight(name, ".:!?")
-		path, write := strings.CutSuffix(name, ":w")
 		abs, there := a.resolve(path)
 		switch _, picture := pictures[strings.ToLower(filepath.Ext(path))]; {
 		case there && picture && !write:
@@ -60,9 +61,46 @@ func (a *App) refs(task string) (text string, paths []event.ContextPath, images 
 			continue
 		}
 		b.WriteString(path)
-		rest = rest[len(name):]
+		rest = rest[size:]
 	}
 	return b.String(), paths, images, nil
+}
+
+// refAt reads the path that follows an @, and how long what was read is.
+func refAt(s string) (path string, write bool, size int) {
+	if strings.HasPrefix(s, `"`) {
+		return quotedRef(s)
+	}
+	if end := strings.IndexAny(s, " \t\n\"'`()[]{}<>,;"); end >= 0 {
+		s = s[:end]
+	}
+	s = strings.TrimRight(s, ".:!?")
+	path, write = strings.CutSuffix(s, ":w")
+	return path, write, len(s)
+}
+
+// quotedRef reads a path in quotes, in which a backslash keeps what follows
+// it. One that is not closed is none.
+func quotedRef(s string) (path string, write bool, size int) {
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s) && s[i+1] != '\n':
+			i++
+			b.WriteByte(s[i])
+		case c == '"':
+			size = i + 1
+			if write = strings.HasPrefix(s[size:], ":w"); write {
+				size += 2
+			}
+			return b.String(), write, size
+		case c == '\n':
+			return "", false, 0
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", false, 0
 }
 
 // resolve makes a path absolute, from where the program was started, and tells

@@ -50,6 +50,9 @@ func TestRefs(t *testing.T) {
 		{"mail me at a@src.com", "mail me at a@src.com", nil, nil},
 		{"What is on @shot.png?", "What is on shot.png?", nil, []string{in("shot.png")}},
 		{"@", "@", nil, nil},
+		{`Read @"docs/a b.md", then @"src/main.go":w.`, "Read docs/a b.md, then src/main.go.", []event.ContextPath{{Path: in("docs/a b.md")}, {Path: in("src/main.go"), Write: true}}, nil},
+		{`@"docs/a\ b.md" and \@src`, "docs/a b.md and @src", []event.ContextPath{{Path: in("docs/a b.md")}}, nil},
+		{`@"not closed`, `@"not closed`, nil, nil},
 		{"nothing", "nothing", nil, nil},
 	} {
 		text, paths, images, err := a.refs(tt.task)
