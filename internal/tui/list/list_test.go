@@ -298,19 +298,19 @@ func TestRendersOnlyTheWindow(t *testing.T) {
 
 // What is remembered stays within bounds, wherever somebody goes.
 func TestForgets(t *testing.T) {
-	l, _ := setup(20_000, 1, 40, 20)
-	for range 1000 {
+	l, _ := setup(10_000, 1, 40, 20)
+	for range 300 {
 		l.Page(-1)
 	}
 	if n := list.Remembered(l); n > 300 {
 		t.Errorf("%d items are remembered", n)
 	}
-	l, _ = setup(300, 2000, 40, 20)
-	for range 290 {
-		l.Scroll(-2000)
+	l, _ = setup(150, 1000, 40, 20)
+	for range 140 {
+		l.Scroll(-1000)
 	}
 	if n := list.Remembered(l); n > 80 {
-		t.Errorf("%d items of 2000 lines are remembered", n)
+		t.Errorf("%d items of 1000 lines are remembered", n)
 	}
 }
 
