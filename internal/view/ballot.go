@@ -7,7 +7,7 @@ import (
 )
 
 // BallotVersion is the version of a marshalled [Ballot].
-const BallotVersion = 1
+const BallotVersion = 2
 
 // A Ballot is who votes for whom and which of the votes count as things stand.
 type Ballot struct {
@@ -23,6 +23,9 @@ type Ballot struct {
 	Voters []Voter `json:"voters,omitempty"`
 
 	Turns Turns `json:"turns"`
+	// Messages are what people have said to voters: a vote that was cast without
+	// knowing of one is out of date.
+	Messages Messages `json:"messages,omitzero"`
 
 	// What the votes come to. All of it follows from Voters.
 	Fresh   int             `json:"fresh"`             // votes that are up to date
@@ -59,9 +62,11 @@ type Paper struct {
 	ForLabel event.Label     `json:"for_label"`
 	Reason   string          `json:"reason,omitempty"`
 	Ranking  []event.AgentID `json:"ranking,omitempty"`
+	Turn     event.Turn      `json:"turn,omitzero"`
 	Seen     event.Seen      `json:"seen,omitempty"`
 	Closing  bool            `json:"closing,omitempty"`
-	// Fresh: it has seen the newest answer of everybody, or need not have.
+	// Fresh: it has seen the newest answer of everybody, or need not have, and
+	// its voter had read what people have said to it.
 	Fresh bool `json:"fresh"`
 }
 
@@ -76,6 +81,7 @@ type Score struct {
 func (b Ballot) Apply(e event.Event) Ballot {
 	turns := b.Turns.Apply(e)
 	moved := !slices.Equal(turns.Open, b.Turns.Open)
+	messages := b.Messages.Apply(e)
 	switch f := e.Body.(type) {
 	case event.RunStarted:
 		b = opened(f)
@@ -84,7 +90,7 @@ func (b Ballot) Apply(e event.Event) Ballot {
 	case event.Answered:
 		b = b.with(e.Agent, func(v *Voter) { v.Vote, v.Revision = nil, max(v.Revision, f.Revision, 1) })
 	case event.Voted:
-		p := &Paper{For: f.For, Reason: f.Reason, Ranking: f.Ranking, Seen: f.Seen, Closing: f.Closing}
+		p := &Paper{For: f.For, Reason: f.Reason, Ranking: f.Ranking, Turn: f.Turn, Seen: f.Seen, Closing: f.Closing}
 		b = b.with(e.Agent, func(v *Voter) { v.Vote = p })
 	case event.Lost:
 		b = b.with(e.Agent, func(v *Voter) { v.Lost = true })
@@ -98,13 +104,14 @@ func (b Ballot) Apply(e event.Event) Ballot {
 		b = b.closed(f)
 	case event.Finished:
 		b = b.finished(f)
+	case event.Admitted, event.Told: // a message may have come or been read
 	default:
 		if !moved {
-			b.Turns = turns
+			b.Turns, b.Messages = turns, messages
 			return b
 		}
 	}
-	b.Turns = turns
+	b.Turns, b.Messages = turns, messages
 	return b.counted()
 }
 

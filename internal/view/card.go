@@ -8,7 +8,7 @@ import (
 )
 
 // CardVersion is the version of a marshalled [Card].
-const CardVersion = 3
+const CardVersion = 4
 
 // A Card is the summary of a run: what it is about, how far it is and what each
 // agent does.
@@ -36,6 +36,9 @@ type Card struct {
 	Status    event.Status    `json:"status,omitempty"`
 	StoppedBy event.StoppedBy `json:"stopped_by,omitempty"`
 	Error     string          `json:"error,omitempty"`
+
+	// Paused: a person has the run stand still.
+	Paused bool `json:"paused,omitempty"`
 
 	// Gates are the questions that wait for a person, oldest first.
 	Gates []Gate `json:"gates,omitempty"`
@@ -85,6 +88,19 @@ func (c Card) Elapsed(now time.Time) time.Duration {
 		now = c.Ended
 	}
 	return max(now.Sub(c.Started)-time.Duration(c.Down), 0)
+}
+
+// Sentence is how the run stands, in plain words: that of its ballot, and before
+// it that the run is paused.
+func (c Card) Sentence() string {
+	if !c.Paused {
+		return c.Ballot.Sentence()
+	}
+	busy := c.Ballot.where(func(v Voter) bool { return v.Busy })
+	if len(busy) == 0 {
+		return "Paused. " + c.Ballot.Sentence()
+	}
+	return "Paused; " + c.Ballot.are(busy, "held before the next call") + ". " + c.Ballot.Sentence()
 }
 
 // Agent is the line of one agent.
@@ -151,6 +167,7 @@ func without(gates []Gate, id string) []Gate {
 func (c Card) derived(at time.Time) Card {
 	c.Winner, c.Votes = c.Ballot.Winner, c.Ballot.Fresh
 	c.Phase = c.phase()
+	c.Paused = c.Clock.Paused && !c.Clock.Ending && !c.Clock.Over
 	for i, l := range c.Agents {
 		v, _ := c.Ballot.voter(l.ID)
 		l.Answers, l.VoteFor, l.VoteFresh = v.Revision, "", false

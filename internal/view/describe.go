@@ -58,11 +58,7 @@ func (t Timeline) workItem(e event.Event) Item {
 	case event.Assigned:
 		return Item{Kind: ItemRound, Turn: f.Turn, Title: turnTitle(f) + prefixed("; shown ", t.seen(f.Seen))}
 	case event.Told:
-		title := "is told of " + t.seen(f.Seen)
-		if len(f.Seen) == 0 {
-			title = "is told: " + strings.ReplaceAll(f.Note, "_", " ")
-		}
-		return Item{Kind: ItemNews, Turn: f.Turn, Title: title, Ref: f.Note}
+		return t.toldItem(f)
 	case event.Answered:
 		return Item{
 			Kind: ItemAnswer, Turn: f.Turn, Detail: f.Content,
@@ -99,6 +95,21 @@ func (t Timeline) workItem(e event.Event) Item {
 	return Item{}
 }
 
+// toldItem is for what reaches an agent in the middle of a turn.
+func (t Timeline) toldItem(f event.Told) Item {
+	title := "is told: " + strings.ReplaceAll(f.Note, "_", " ")
+	switch {
+	case len(f.Seen) > 0:
+		title = "is told of " + t.seen(f.Seen)
+	case len(f.Messages) > 0:
+		title = "reads " + count(len(f.Messages), "message")
+	case f.Job != nil:
+		title = f.Job.ID + " was ended by a person"
+		return Item{Kind: ItemNews, Turn: f.Turn, Title: title, Detail: event.Inline(f.Job.Ended), Ref: f.Note}
+	}
+	return Item{Kind: ItemNews, Turn: f.Turn, Title: title, Ref: f.Note}
+}
+
 // troubleItem is for what goes wrong.
 func (t Timeline) troubleItem(e event.Event) Item {
 	switch f := e.Body.(type) {
@@ -122,7 +133,7 @@ func (t Timeline) troubleItem(e event.Event) Item {
 		return Item{Kind: ItemFailed, Turn: f.Turn, Title: title + bracketed(f.Code), Detail: event.Inline(f.Message)}
 	case event.Warned:
 		if e.Agent == "" {
-			return Item{Kind: ItemWarning, Title: "the time of the run is nearly over"}
+			return Item{Kind: ItemWarning, Title: "everybody is told to finish"}
 		}
 		return Item{Kind: ItemWarning, Turn: f.Turn, Title: "has passed the time of its round"}
 	case event.Lost:

@@ -23,6 +23,8 @@ func TestLaws(t *testing.T) {
 	t.Run("Result", laws[view.Result])
 	t.Run("Turns", laws[view.Turns])
 	t.Run("Snapshot", laws[view.Snapshot])
+	t.Run("Messages", laws[view.Messages])
+	t.Run("Jobs", laws[view.Jobs])
 	t.Run("Answers", laws[view.Answers])
 	t.Run("Tasks", laws[view.Tasks])
 	t.Run("Tools", laws[view.Tools])

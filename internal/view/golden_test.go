@@ -67,6 +67,7 @@ func report(t *testing.T, log []event.Event) string {
 	section("ballot over time", agreement.String())
 	section("timeline", timelineText(timeline))
 	section("card", indented(t, card))
+	section("steering", steering(log))
 	section("cost", indented(t, cost)+fmt.Sprintf("held %+v left %s\n", cost.Held(), indented(t, cost.Left())))
 	row := view.RowOf(log[0], log[len(log)-1])
 	section("row", indented(t, row)+row.Title(30)+"\n")
@@ -74,10 +75,39 @@ func report(t *testing.T, log []event.Event) string {
 	return b.String()
 }
 
+// steering shows what people say to a run, as it changes.
+func steering(log []event.Event) string {
+	var b strings.Builder
+	var messages view.Messages
+	var jobs view.Jobs
+	was := ""
+	for _, e := range log {
+		messages, jobs = messages.Apply(e), jobs.Apply(e)
+		now := ""
+		for _, m := range messages.All {
+			now += fmt.Sprintf("      %q %s\n", m.Text.Text, m.Fate())
+		}
+		for _, j := range jobs.All {
+			now += fmt.Sprintf("      %s of %s, %s: %s %s\n", j.ID, j.Label, j.Command, j.State, j.How)
+		}
+		if now != was {
+			fmt.Fprintf(&b, "%3d\n%s", e.Seq, now)
+		}
+		was = now
+	}
+	if unread := messages.Unread(); len(unread) > 0 {
+		fmt.Fprintf(&b, "unread: %v\n", unread)
+	}
+	return b.String()
+}
+
 func cardLine(c view.Card) string {
 	s := string(c.Phase)
 	if c.Status != "" {
 		s += "/" + string(c.Status)
+	}
+	if c.Paused {
+		s += " paused"
 	}
 	for _, g := range c.Gates {
 		s += " ?" + g.Gate

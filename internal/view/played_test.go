@@ -24,6 +24,16 @@ type decider struct {
 		Spent event.Amount            `json:"spent"`
 		Held  map[string]event.Amount `json:"held"`
 	} `json:"ledger"`
+	Messages []struct {
+		ID   string          `json:"id"`
+		For  []event.AgentID `json:"for"`
+		Read []struct {
+			Agent event.AgentID `json:"agent"`
+			event.Turn
+		} `json:"read"`
+	} `json:"messages"`
+	Paused bool            `json:"paused"`
+	Ending json.RawMessage `json:"ending"`
 }
 
 // TestFoldsAgreeWithTheDecider plays random runs and compares, whenever the
@@ -46,7 +56,9 @@ func TestFoldsAgreeWithTheDecider(t *testing.T) {
 			due := run.Step(e).Record
 			r = r.Apply(e)
 			if len(due) == 0 && !t.Failed() {
-				compare(t, seed, e.Seq, checkpoint(t, &run), r)
+				d := checkpoint(t, &run)
+				compare(t, seed, e.Seq, d, r)
+				compareSteering(t, seed, e.Seq, d, r.Card)
 				rested++
 			}
 		}
@@ -99,6 +111,38 @@ func compare(t *testing.T, seed, seq uint64, d decider, r view.Result) {
 	}
 	if !maps.Equal(held, d.Ledger.Held) {
 		t.Errorf("seed %d, event %d: shown as held %v, booked %v", seed, seq, held, d.Ledger.Held)
+	}
+}
+
+// compareSteering holds what is shown of messages and pauses to what is decided
+// by.
+func compareSteering(t *testing.T, seed, seq uint64, d decider, c view.Card) {
+	t.Helper()
+	if want := d.Paused && d.Ending == nil && c.Status == ""; c.Paused != want {
+		t.Errorf("seed %d, event %d: shown as paused: %t, decided: %t", seed, seq, c.Paused, want)
+	}
+	for _, x := range d.Messages {
+		m, ok := c.Ballot.Messages.Find(x.ID)
+		if !ok {
+			t.Errorf("seed %d, event %d: %s is not shown", seed, seq, x.ID)
+		}
+		kept, read := 0, 0
+		for _, r := range m.Readers {
+			if r.Fate != view.FateWithdrawn {
+				kept++
+			}
+			if r.Fate != view.FateRead {
+				continue
+			}
+			for _, y := range x.Read {
+				if y.Agent == r.Agent && y.Turn == r.Turn {
+					read++
+				}
+			}
+		}
+		if kept != len(x.For) || read != len(x.Read) {
+			t.Errorf("seed %d, event %d: shown %+v, decided %+v", seed, seq, m, x)
+		}
 	}
 }
 

@@ -41,7 +41,7 @@ func (b Ballot) counted() Ballot {
 		}
 		p := *b.Voters[i].Vote
 		p.ForLabel = b.label(p.For)
-		p.Fresh = p.Closing || b.Unseen || p.Seen.Covers(newest)
+		p.Fresh = (p.Closing || b.Unseen || p.Seen.Covers(newest)) && b.Messages.heeded(b.Voters[i].Agent, p.Turn)
 		b.Voters[i].Vote = &p
 		if p.Fresh {
 			b.Fresh++
