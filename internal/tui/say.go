@@ -64,7 +64,9 @@ func (m *Model) wasSent(s sent) tea.Cmd {
 	if s.err != nil {
 		m.notify(fmt.Sprintf("%s: %v", s.what, s.err))
 		if s.text != "" && m.input.Empty() {
-			m.input.SetText(s.text)
+			if m.input.Restore(); m.input.Empty() { // pictures and all, if it was typed
+				m.input.SetText(s.text)
+			}
 		}
 		return nil
 	}
