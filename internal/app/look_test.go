@@ -190,7 +190,7 @@ func TestShell(t *testing.T) {
 	}{
 		{"pwd; echo $CONCLAVE_TEST_WORD >&2", dir + "\nmine\n", 0},
 		{"cat; exit 7", "", 7}, // there is nobody to type
-		{"no-such-program-anywhere", "not found", 127},
+		{"no-such-program-anywhere", "no-such-program-anywhere", 127},
 	} {
 		out, code, err := a.Shell(t.Context(), tt.line)
 		if err != nil || code != tt.code || !strings.Contains(out, tt.want) {
