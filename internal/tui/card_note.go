@@ -78,12 +78,12 @@ func (b brush) started(it view.Item) []string {
 	if b.row == nil || len(b.row.x.before) == 0 {
 		lines = b.bubble("you", b.of(it.Detail), nil)
 	}
-	return append(lines, b.head("▷", t.Dim, t.Dim.Render(view.Shorten(it.Title, 400))))
+	return append(lines, hang(t.Dim.Render("▷"), text.Wrap(t.Dim.Render(view.Shorten(it.Title, 400)), b.inner()))...)
 }
 
 // presented says that the final answer is there; the answer itself comes with the
 // end of the run.
 func (b brush) presented(it view.Item) []string {
 	t := &b.m.theme
-	return []string{b.head("✎", t.Accent, b.subject(it)+t.Dim.Render(view.Shorten(it.Title, 400)))}
+	return hang(t.Accent.Render("✎"), text.Wrap(b.subject(it)+t.Dim.Render(view.Shorten(it.Title, 400)), b.inner()))
 }

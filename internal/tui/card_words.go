@@ -56,8 +56,11 @@ func (b brush) message(it view.Item) []string {
 
 // round is a rule across the lane: "── round 2 · to answer or vote ───".
 func (b brush) round(it view.Item) []string {
-	title := strings.TrimPrefix(view.OneLine(it.Title), "begins ")
-	title = strings.NewReplacer("; shown ", " · shown ", ", ", " · ").Replace(title)
+	title, shown, told := strings.Cut(strings.TrimPrefix(view.OneLine(it.Title), "begins "), "; shown ")
+	title = strings.ReplaceAll(title, ", ", " · ")
+	if told {
+		title += " · shown " + shown
+	}
 	return []string{b.rule(title)}
 }
 

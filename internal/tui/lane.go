@@ -49,6 +49,8 @@ type lane struct {
 	after   []entry // of the conversation, after the run
 	next    int     // index in the timeline to go on from
 	newest  int     // index in the timeline of the newest answer
+	ended   int     // index in rows of the final answer that was not shown yet, or -1
+	sized   bool    // it has been drawn
 	streams map[streamID]*stream
 
 	// What the rest of it was made for.
@@ -89,7 +91,7 @@ func (m *Model) laneOf(a event.AgentID) *lane {
 	}
 	x, ok := m.lanes.of[id]
 	if !ok || x.story != s {
-		x = &lane{m: m, agent: a, list: list.New(), story: s, newest: -1}
+		x = &lane{m: m, agent: a, list: list.New(), story: s, newest: -1, ended: -1}
 		x.list.SetSource(x)
 		if m.lanes.of == nil {
 			m.lanes.of = map[laneID]*lane{}
@@ -104,9 +106,26 @@ func (m *Model) laneOf(a event.AgentID) *lane {
 // laneView draws the timeline of the open tab.
 func (m *Model) laneView(w, h int) []string {
 	x := m.laneOf(m.active())
-	x.list.SetSize(w, h)
 	m.clickable(0, m.lanes.top, w, h, (*Model).clickLane)
+	return x.view(w, h)
+}
+
+// view draws the lane.
+func (x *lane) view(w, h int) []string {
+	x.list.SetSize(w, h)
+	x.sized = w > 0 && h > 0
+	x.conclude()
 	return x.list.View()
+}
+
+// conclude shows the final answer, when it has come, from its beginning to
+// whoever follows.
+func (x *lane) conclude() {
+	if i := x.ended; i >= 0 && x.sized {
+		if x.ended = -1; x.list.Following() {
+			x.list.Reveal(len(x.before) + i)
+		}
+	}
 }
 
 // sync brings the lane up to what is known now.
@@ -123,6 +142,7 @@ func (x *lane) sync() {
 		x.now = x.m.liveRows(x, x.now[:0])
 	}
 	x.list.Changed()
+	x.conclude()
 }
 
 func (x *lane) look() look {
@@ -146,6 +166,9 @@ func (x *lane) grow() {
 		}
 		if it.Kind == view.ItemAnswer {
 			x.newest = i
+		}
+		if it.Kind == view.ItemFinal {
+			x.ended = len(x.rows)
 		}
 		if n := len(x.rows); n > 0 && x.groups(x.rows[n-1], it) {
 			x.rows[n-1].more = append(x.rows[n-1].more, i)

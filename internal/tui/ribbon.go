@@ -70,6 +70,7 @@ func (m *Model) agentNumbers(s *story, a view.AgentLine, add func(int, string, .
 		}
 		add(2, words, face(left))
 	}
+	jobNumbers(len(s.jobs.Running(a.ID)), add)
 	used := s.cost.Agent(a.ID)
 	add(5, "%s tokens", short(used.Tokens()))
 	if a.Full() > 0 {
@@ -94,6 +95,7 @@ func (m *Model) runNumbers(s *story, add func(int, string, ...any)) {
 	if left, ok := s.card.TimeLeft(m.o.Now()); ok {
 		add(2, "%s left", face(left))
 	}
+	jobNumbers(len(s.jobs.Running("")), add)
 	used := s.cost.Total
 	add(5, "%s tokens", short(used.Tokens()))
 	if full := s.fullest(); full > 0 {
@@ -102,6 +104,17 @@ func (m *Model) runNumbers(s *story, add func(int, string, ...any)) {
 	add(4, "%s", costWords(used.Cost, used.Unpriced))
 	if left := s.cost.Left(); left.Cost != nil {
 		add(4, "%s left", *left.Cost)
+	}
+}
+
+// jobNumbers is how many commands go on in the background.
+func jobNumbers(n int, add func(int, string, ...any)) {
+	switch n {
+	case 0:
+	case 1:
+		add(4, "1 command in the background")
+	default:
+		add(4, "%d commands in the background", n)
 	}
 }
 

@@ -46,13 +46,12 @@ func (m *Model) splitView(w, h int) []string {
 	for i := range n {
 		a := agents[first+i]
 		x := m.laneOf(a.ID)
-		x.list.SetSize(cw, max(h-1, 0))
 		head := " " + mark(a.State, a.ID == m.shown().card.Winner) + " " + agentName(a.Label, a.ID) + "  " + stateWords(a)
 		style := m.agentStyle(m.shown(), a.ID)
 		if m.active() == a.ID {
 			style = m.theme.Selected
 		}
-		column := append([]string{style.Render(text.Pad(text.Cut(head, cw), cw))}, x.list.View()...)
+		column := append([]string{style.Render(text.Pad(text.Cut(head, cw), cw))}, x.view(cw, max(h-1, 0))...)
 		left := i * (cw + 1)
 		tab := first + i + 1
 		m.clickable(left, m.lanes.top, cw, 1, func(m *Model, _, _ int) tea.Cmd { return m.openTab(tab) })
