@@ -29,6 +29,7 @@ type mailbox struct {
 	paused bool
 	back   map[string]bool // messages that were taken back
 	jobs   []string        // to end
+	ending int             // those that have not ended yet
 }
 
 // openMailbox listens to a port until it is closed.
@@ -73,6 +74,7 @@ func (b *mailbox) ring() {
 // ended puts in what became of a command, for the model to hear.
 func (b *mailbox) ended(job, how string) {
 	b.mu.Lock()
+	b.ending--
 	b.notes = append(b.notes, coord.Note{Kind: coord.NoteJob, Job: job, Text: how})
 	b.mu.Unlock()
 	b.ring()
@@ -89,6 +91,7 @@ func (b *mailbox) collect() {
 			b.notes = slices.DeleteFunc(b.notes, func(o coord.Note) bool { return o.Kind == coord.NoteMessage && o.Said.ID == n.Said.ID })
 		case coord.NoteJob:
 			b.jobs = append(b.jobs, n.Job)
+			b.ending++
 		default:
 			b.notes = append(b.notes, n)
 		}
@@ -119,9 +122,10 @@ func (b *mailbox) await(ctx context.Context, is func(coord.Note) bool) (coord.No
 	return found, err
 }
 
-// standby waits while the run is paused.
+// standby waits while the run is paused, and for commands that are being ended:
+// the model is to hear of that next.
 func (b *mailbox) standby(ctx context.Context) error {
-	return b.until(ctx, func() bool { return !b.paused })
+	return b.until(ctx, func() bool { return !b.paused && b.ending == 0 })
 }
 
 // until waits for something to become true, which is looked at under the lock.

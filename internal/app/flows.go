@@ -172,10 +172,32 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 			return err
 		}
 	case event.CancelRequested, event.Replied:
+	case event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested, event.StopRequested:
+		if f, err = a.steering(ctx, log, id, f); err != nil {
+			return err
+		}
 	default:
 		return control.Usagef("%s is not something to say to a run", event.Kind(f.Body))
 	}
 	return log.Send(ctx, id, f)
+}
+
+// steering is what is said to a run, with a text that fits its log.
+func (a *App) steering(ctx context.Context, log eventlog.Log, id event.FlowID, f event.Fact) (event.Fact, error) {
+	if _, ok, err := session(ctx, log, id); err != nil || ok {
+		if err == nil {
+			err = control.Usagef("%s is a session; this is said to a run of its", id)
+		}
+		return f, err
+	}
+	m, ok := f.Body.(event.Messaged)
+	if !ok {
+		return f, nil
+	}
+	var err error
+	m.Text, err = a.shelve(ctx, m.Text)
+	f.Body = m
+	return f, err
 }
 
 // Text implements [control.Control].

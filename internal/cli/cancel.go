@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
-	"conclave/internal/live"
 )
 
 func newRunsCancel(e *env) *cobra.Command {
@@ -87,24 +85,11 @@ const patience = 3 * time.Second
 
 // await returns when the run is over, or when nobody drives it any more.
 func (e *env) await(ctx context.Context, c control.Control, id event.FlowID, d control.Driver) {
-	ctx, done := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer done()
-	wg.Go(func() {
-		whileDriven(ctx, c, id, func(live.Delta) {})
-		done()
-	})
-	wg.Go(func() {
-		select {
-		case <-time.After(patience):
-			fmt.Fprintf(e.Err, "Waiting for process %d, which drives the run and has been told. If it hangs: conclave resume --take-over %s\n", d.PID, id)
-		case <-ctx.Done():
+	e.while(ctx, c, id, d, func(ctx context.Context) {
+		for ev, err := range c.Follow(ctx, id, 1) {
+			if _, over := ev.Body.(event.Finished); over || err != nil {
+				return
+			}
 		}
 	})
-	for ev, err := range c.Follow(ctx, id, 1) {
-		if _, over := ev.Body.(event.Finished); over || err != nil {
-			return
-		}
-	}
 }

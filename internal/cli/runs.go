@@ -19,9 +19,10 @@ func newRuns(e *env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "runs",
-		Short: "List runs; show or cancel one",
+		Short: "List runs; show, steer or cancel one",
 		Example: `  conclave runs
   conclave runs show k3f9
+  conclave runs tell k3f9 "use metric units"
   conclave runs cancel k3f9`,
 		Args: args(0, 0, "no arguments; to see one run: conclave runs show ID"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -30,6 +31,7 @@ func newRuns(e *env) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print each run as a line of JSON")
 	c.AddCommand(newRunsShow(e), newRunsCancel(e))
+	c.AddCommand(steering(e)...)
 	return c
 }
 
