@@ -126,8 +126,14 @@ func (r *liveRow) draw(b brush) []string {
 		u := purposeOf(p.text.String())
 		return []string{b.head("●", t.Accent, u.style(t).Render(u.mark+" "+view.OneLine(toolName(p.text.String()))))}
 	}
-	b.open = true
-	return b.said(r.x.stream(r).lines(p.text.String(), b.inner()))
+	return r.framed(b, "")
+}
+
+// framed is the stretch as it stands in the lane, behind a gutter. What has been
+// drawn of a text that grows is not drawn again.
+func (r *liveRow) framed(b brush, gutter string) []string {
+	lines := r.x.stream(r).lines(r.s.parts[r.part].text.String(), b, gutter)
+	return b.apart(lines[:len(lines):len(lines)])
 }
 
 // streamID names a stretch of live text.
@@ -142,6 +148,11 @@ type streamID struct {
 type stream struct {
 	md   *markdown.Stream
 	have int // bytes
+	// What was drawn last, and from what.
+	width  int
+	gutter string
+	from   []string
+	drawn  []string
 }
 
 // stream is that of a row. Those of turns that are over are forgotten.
@@ -163,10 +174,32 @@ func (x *lane) stream(r *liveRow) *stream {
 	return s
 }
 
-func (s *stream) lines(all string, width int) []string {
+// lines are all that has come, with a mark before the first. They hold until more
+// has come.
+func (s *stream) lines(all string, b brush, gutter string) []string {
 	if s.have < len(all) {
 		s.md.Append(all[s.have:])
 		s.have = len(all)
 	}
-	return s.md.Lines(width)
+	if s.width != b.w || s.gutter != gutter {
+		s.width, s.gutter, s.from, s.drawn = b.w, gutter, nil, nil
+	}
+	now := s.md.Lines(b.inner())
+	for i, l := range now {
+		switch {
+		case i < len(s.from) && s.from[i] == l:
+			continue
+		case i < len(s.from):
+			s.from[i] = l
+		default:
+			s.from, s.drawn = append(s.from, l), append(s.drawn, "")
+		}
+		mark := " "
+		if i == 0 {
+			mark = b.m.theme.Dim.Render("•")
+		}
+		s.drawn[i] = text.Cut(gutter+mark+" "+l, b.w+text.Width(gutter))
+	}
+	s.from, s.drawn = s.from[:len(now)], s.drawn[:len(now)]
+	return s.drawn
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"conclave/internal/event"
+	"conclave/internal/live"
 	"conclave/internal/tui/text"
 	"conclave/internal/view"
 )
@@ -132,11 +133,14 @@ func (p placed) Version() uint64 {
 func (p placed) Lines(width int) []string {
 	b := p.x.brush(width-1, p.x.m.isOpen(p.entry))
 	b.row, _ = p.entry.(*row)
-	lines := p.draw(b)
 	gutter := " "
 	if p.x.seen.marked == p.key() {
 		gutter = b.m.theme.Accent.Render("▌")
 	}
+	if r, ok := p.entry.(*liveRow); ok && r.s.parts[r.part].kind == live.Text {
+		return r.framed(b, gutter)
+	}
+	lines := p.draw(b)
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		out[i] = text.Cut(gutter+l, width)

@@ -142,30 +142,21 @@ func (s *scene) press(keys ...tea.KeyPressMsg) {
 	}
 }
 
-// do gives the window a message, and what comes of it at once.
-func (s *scene) do(msg tea.Msg) {
-	_, cmd := s.Update(msg)
-	s.follow(cmd)
-}
+// do gives the window a message, and what comes of it.
+func (s *scene) do(msg tea.Msg) { s.follow(s.update(msg)) }
 
-// follow carries out what needs no waiting.
+// follow carries out a command; what a scene asks for does not wait.
 func (s *scene) follow(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
-	done := make(chan tea.Msg, 1)
-	go func() { done <- cmd() }()
-	select {
-	case msg := <-done:
-		switch msg := msg.(type) {
-		case tea.BatchMsg:
-			for _, c := range msg {
-				s.follow(c)
-			}
-		case func(*Model) tea.Cmd:
-			s.do(msg)
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			s.follow(c)
 		}
-	case <-time.After(50 * time.Millisecond): // a tick, or the feed
+	case func(*Model) tea.Cmd:
+		s.do(msg)
 	}
 }
 
