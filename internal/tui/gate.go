@@ -197,6 +197,14 @@ func (m *Model) waits(w int) []string {
 	return []string{m.theme.Warn.Render(text.Cut(" ? "+text.Clean(line), w))}
 }
 
+// gatePlaceholder says what Enter does while a question waits.
+func (m *Model) gatePlaceholder() string {
+	if m.gates()[0].Kind == event.GateOverride {
+		return "Enter continues with the winner, Ctrl+O chooses another"
+	}
+	return "A question waits for you: Enter opens it"
+}
+
 // left is how long a question stays open, in words.
 func (m *Model) left(g view.Gate) string {
 	at, ok := g.Closes()

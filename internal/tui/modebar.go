@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"conclave/internal/event"
 	"conclave/internal/tui/text"
@@ -17,25 +18,31 @@ type toggle struct {
 	on     bool
 }
 
+// barRoom is how wide the window must be for the switches to have all their
+// words.
+const barRoom = 60
+
 // toggles are the switches as they stand. While agents execute they show what is
 // going on and not what was chosen for later.
-func (m *Model) toggles() []toggle {
+func (m *Model) toggles(w int) []toggle {
 	modes := m.modes
-	plan := "Plan: off"
+	plan, agents, refine := "Plan: off", "Agents: all", "Refine: on"
 	if modes.Plan {
 		plan = "Plan: on"
 	}
-	agents := "Agents: all"
 	if modes.Single {
 		agents = "Agents: " + text.Clean(string(m.single())) + " alone"
 	}
-	refine := "Refine: on"
 	if modes.Quick {
 		refine = "Refine: off"
 	}
+	if w < barRoom {
+		plan, refine = strings.Replace(plan, "Plan: ", "P:", 1), strings.Replace(refine, "Refine: ", "R:", 1)
+		agents = "A:" + strings.TrimSuffix(strings.TrimPrefix(agents, "Agents: "), " alone")
+	}
 	return []toggle{
 		{"plan", plan, modes.Plan},
-		{"agents", agents, modes.Single},
+		{"agents", text.Cut(agents, max(w/3, 6)), modes.Single},
 		{"refine", refine, modes.Quick},
 	}
 }
@@ -44,7 +51,7 @@ func (m *Model) toggles() []toggle {
 func (m *Model) modeBar(w int) string {
 	locked := m.locked() != ""
 	var cells []string
-	for _, t := range m.toggles() {
+	for _, t := range m.toggles(w) {
 		style := m.theme.Dim
 		switch {
 		case locked:
@@ -55,15 +62,15 @@ func (m *Model) modeBar(w int) string {
 		cells = append(cells, style.Render(t.label))
 	}
 	line := " " + strings.Join(cells, m.theme.Border.Render(" │ "))
-	if locked {
-		line += m.theme.Locked.Render("  (locked)")
+	if locked && w >= barRoom {
+		line += m.theme.Locked.Render(" (locked)")
 	}
 	if status := m.planStatus(); status != "" {
 		line += "  " + m.theme.Warn.Render(status)
 	}
-	if room := w - text.Width(line); room > 20 {
+	if room := w - text.Width(line); room > 8 {
 		right := text.Cut(m.standing(), room-2)
-		line += text.Spaces(room-text.Width(right)-1) + m.theme.Faint.Render(right)
+		line += text.Spaces(room-text.Width(right)-1) + m.standingStyle().Render(right)
 	}
 	return text.Cut(line, w)
 }
@@ -71,7 +78,7 @@ func (m *Model) modeBar(w int) string {
 // modeZones makes the switches clickable.
 func (m *Model) modeZones(y, w int) {
 	x := 1
-	for _, t := range m.toggles() {
+	for _, t := range m.toggles(w) {
 		n := text.Width(t.label)
 		if x+n > w {
 			return
@@ -108,22 +115,48 @@ func (m *Model) planStatus() string {
 	return ""
 }
 
-// standing is how things are, for the right end of the mode bar.
+// standing is how things are, and whom messages go to, for the right end of the
+// mode bar.
 func (m *Model) standing() string {
 	switch m.situation() {
 	case Gate:
 		return "waiting for you"
 	case Running:
-		if m.story != nil && m.story.card.Phase != view.PhaseNone {
-			return string(m.story.card.Phase)
-		}
-		return "starting"
+		return m.progress()
 	case Finished:
 		if m.story != nil {
 			return string(m.story.card.Status)
 		}
 	}
 	return ""
+}
+
+// progress is what a run does, in a word or two.
+func (m *Model) progress() string {
+	s := m.story
+	if s == nil || s.card.Phase == view.PhaseNone || s.over() {
+		return "starting"
+	}
+	to := ", messages to all"
+	if a := m.target(); a != "" {
+		to = ", messages to " + text.Clean(string(a))
+	}
+	switch {
+	case s.card.Phase == view.PhaseEnding || s.wheel.cancelling:
+		return "stopping, keeping what there is"
+	case s.wheel.paused:
+		return "PAUSED (F9 goes on)"
+	case s.wheel.wrapping:
+		return "coming to an end" + to
+	}
+	return string(s.card.Phase) + to
+}
+
+func (m *Model) standingStyle() lipgloss.Style {
+	if m.situation() == Gate || m.story != nil && m.story.wheel.paused && m.busy() {
+		return m.theme.Warn
+	}
+	return m.theme.Faint
 }
 
 func modeActions() []Action {

@@ -19,15 +19,20 @@ const atOverride Where = "the choice of who presents"
 type override struct {
 	picker
 	gate string
+	// answers are the newest ones as of event seq.
+	answers map[event.AgentID]view.Item
+	seq     uint64
 }
 
 func newOverride(m *Model, g view.Gate) *override {
 	o := &override{gate: g.Gate, picker: picker{where: atOverride, full: true, empty: "Nobody has an answer."}}
 	o.rows = overrideRows(m, g)
 	o.selected = max(slices.IndexFunc(o.rows, func(p pick) bool { return p.value == event.AgentID(g.Default) }), 0)
-	answers := newestAnswers(m.story)
 	o.preview = func(m *Model, p pick, width int) []string {
-		return m.candidate(p.value.(event.AgentID), answers, width)
+		if o.answers == nil || o.seq != m.story.seq {
+			o.answers, o.seq = newestAnswers(m.story), m.story.seq
+		}
+		return m.candidate(p.value.(event.AgentID), o.answers, width)
 	}
 	o.chosen = func(m *Model, p pick) tea.Cmd { return m.present(o.gate, p.value.(event.AgentID)) }
 	return o

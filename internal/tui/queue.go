@@ -89,6 +89,14 @@ func (m *Model) target() event.AgentID {
 	return ""
 }
 
+// messagePlaceholder says whom a message would reach.
+func (m *Model) messagePlaceholder() string {
+	if a := m.target(); a != "" {
+		return "Say something to " + m.nameOf(a) + " (Alt+I: to all)"
+	}
+	return "Say something to all agents (@NAME to one, Alt+I to the open tab)"
+}
+
 // direct changes whom messages go to.
 func (m *Model) direct(args string) tea.Cmd {
 	switch name := strings.TrimPrefix(args, "@"); {
