@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +23,12 @@ func (a *App) Begin(ctx context.Context, s event.SessionStarted) (event.FlowID, 
 	if s.Kind != event.SessionCoordinate {
 		return "", control.Usagef("this version knows no sessions of kind %q", s.Kind)
 	}
-	if s.Config != "" {
-		s.Config, _ = a.resolve(s.Config) // wherever it is resumed from
+	if s.Config != "" { // wherever it is resumed from
+		file, err := filepath.Abs(s.Config)
+		if err != nil {
+			return "", control.Usagef("find %s: %w", s.Config, err)
+		}
+		s.Config = file
 	}
 	if _, err := a.team(ctx, s.Config); err != nil {
 		return "", err
