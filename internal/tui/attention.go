@@ -21,7 +21,7 @@ func (m *Model) title() string {
 	case Gate:
 		return text.Clean("? conclave: waiting for you" + about)
 	case Running:
-		if m.story != nil && m.story.wheel.paused {
+		if m.story != nil && m.story.card.Paused {
 			return text.Clean("conclave: paused" + about)
 		}
 		return text.Clean("● conclave: working" + about)

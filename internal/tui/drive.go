@@ -22,11 +22,13 @@ type driver struct {
 	// Of the model's loop alone:
 	flow event.FlowID
 	stop context.CancelFunc // nil while it does not drive
+	n    int                // how often it has begun to
 }
 
 // driven is how the driving of a flow ended.
 type driven struct {
 	flow event.FlowID
+	n    int
 	err  error
 }
 
@@ -44,12 +46,14 @@ func (d *driver) ensure(id event.FlowID) tea.Cmd {
 	}
 	ctx, stop := context.WithCancel(d.ctx)
 	d.flow, d.stop = id, stop
+	d.n++
+	n := d.n
 	d.wg.Go(func() {
 		err := d.c.Resume(ctx, id, false)
 		if ctx.Err() != nil {
 			err = nil
 		}
-		d.done <- driven{id, err}
+		d.done <- driven{id, n, err}
 	})
 	return func() tea.Msg {
 		select {
@@ -63,7 +67,7 @@ func (d *driver) ensure(id event.FlowID) tea.Cmd {
 
 // ended takes in that the driving is over.
 func (d *driver) ended(x driven) {
-	if d.flow == x.flow {
+	if d.n == x.n {
 		d.stop = nil
 	}
 }
@@ -73,6 +77,7 @@ func (d *driver) ended(x driven) {
 func (d *driver) letGo() (wait func()) {
 	if d.stop != nil {
 		d.stop()
+		d.stop = nil
 	}
 	return d.wg.Wait
 }

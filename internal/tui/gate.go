@@ -63,6 +63,7 @@ func hasty(m *Model) string {
 // decide opens the dialog of a question.
 func (m *Model) decide(g view.Gate) {
 	m.sprung = time.Time{}
+	m.notice.text = "" // the keys that decide are seen in its place
 	switch g.Kind {
 	case event.GateOverride:
 		m.open(newOverride(m, g))

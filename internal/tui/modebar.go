@@ -142,18 +142,18 @@ func (m *Model) progress() string {
 		to = ", messages to " + text.Clean(string(a))
 	}
 	switch {
-	case s.card.Phase == view.PhaseEnding || s.wheel.cancelling:
+	case s.card.Phase == view.PhaseEnding:
 		return "stopping, keeping what there is"
-	case s.wheel.paused:
+	case s.card.Paused:
 		return "PAUSED (F9 goes on)"
-	case s.wheel.wrapping:
+	case s.wrapping:
 		return "coming to an end" + to
 	}
 	return string(s.card.Phase) + to
 }
 
 func (m *Model) standingStyle() lipgloss.Style {
-	if m.situation() == Gate || m.story != nil && m.story.wheel.paused && m.busy() {
+	if m.situation() == Gate || m.story != nil && m.story.card.Paused && m.busy() {
 		return m.theme.Warn
 	}
 	return m.theme.Faint

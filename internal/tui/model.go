@@ -109,9 +109,7 @@ func (m *Model) Close() {
 // Init begins to listen, and says what was to be said at once.
 func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.feed.next(), tea.RequestBackgroundColor}
-	if m.id != "" {
-		cmds = append(cmds, m.driver.ensure(m.drivenFlow()))
-	}
+	cmds = append(cmds, m.driver.ensure(m.drivenFlow()))
 	if m.o.Pick {
 		cmds = append(cmds, m.openRuns())
 	}
@@ -226,7 +224,17 @@ func (m *Model) tick() tea.Cmd {
 		return nil
 	}
 	m.ticking = true
-	return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} })
+	ctx := m.ctx
+	return func() tea.Msg {
+		t := time.NewTimer(time.Second)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return ticked{}
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // counts reports whether time alone changes the screen.

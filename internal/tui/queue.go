@@ -129,21 +129,21 @@ func (m *Model) direct(args string) tea.Cmd {
 
 // unsend takes back the newest message that somebody has not read yet.
 func (m *Model) unsend(string) tea.Cmd {
-	x := m.unreadLetter()
-	m.notify("Taking back: " + view.Shorten(m.texts.of(x.text), 60))
-	return m.tell("Not taken back", event.Withdrawn{Message: x.id, By: by})
+	x, _ := m.unreadMessage()
+	m.notify("Taking back: " + view.Shorten(m.texts.of(x.Text), 60))
+	return m.tell("Not taken back", event.Withdrawn{Message: x.ID, By: by})
 }
 
-func (m *Model) unreadLetter() *letter {
+func (m *Model) unreadMessage() (view.Message, bool) {
 	if m.story == nil || m.story.over() {
-		return nil
+		return view.Message{}, false
 	}
-	for _, x := range slices.Backward(m.story.mail.letters) {
-		if !x.withdrawn && len(x.waits) > 0 {
-			return x
+	for _, x := range slices.Backward(m.story.messages.All) {
+		if x.Waiting() {
+			return x, true
 		}
 	}
-	return nil
+	return view.Message{}, false
 }
 
 // queuedFor is how many messages an agent has not read yet.
@@ -152,8 +152,8 @@ func (m *Model) queuedFor(a event.AgentID) int {
 		return 0
 	}
 	n := 0
-	for _, x := range m.story.mail.letters {
-		if !x.withdrawn && slices.Contains(x.waits, a) {
+	for _, x := range m.story.messages.All {
+		if slices.ContainsFunc(x.Readers, func(r view.Reader) bool { return r.Agent == a && r.Fate == view.FateQueued }) {
 			n++
 		}
 	}
@@ -170,59 +170,70 @@ func (m *Model) queue(w int) []string {
 		rows = 1
 	}
 	var out []string
-	for _, x := range slices.Backward(m.story.mail.letters) {
+	for _, x := range slices.Backward(m.story.messages.All) {
 		if len(out) == rows {
 			break
 		}
-		if m.shows(x) {
-			out = append(out, m.letterLine(x, w))
+		if m.showsMessage(x) {
+			out = append(out, m.messageLine(x, w))
 		}
 	}
 	slices.Reverse(out)
 	return out
 }
 
-// shows reports whether a message is still worth a line: while somebody has not
-// read it, for a while after, and to the end if it was not read.
-func (m *Model) shows(x *letter) bool {
-	if len(x.waits) > 0 && !x.withdrawn {
-		return !m.story.over() || len(x.read) == 0
+// showsMessage reports whether a message is still worth a line: while somebody
+// has not read it, for a while after, and to the end if nobody has.
+func (m *Model) showsMessage(x view.Message) bool {
+	switch {
+	case m.story.over():
+		return goesAlong(x)
+	case x.Waiting() || len(x.Readers) == 0 && x.Refused == "":
+		return true
 	}
-	return !m.story.over() && m.o.Now().Sub(x.changed) < readFor
+	last := x.At
+	for _, r := range x.Readers {
+		if r.At.After(last) {
+			last = r.At
+		}
+	}
+	return m.o.Now().Sub(last) < readFor
 }
 
-func (m *Model) letterLine(x *letter, w int) string {
-	to := "all"
-	if len(x.to) > 0 {
-		to = m.labels(x.to)
+// goesAlong reports whether nobody has read a message of a run that is over: the
+// next one is told.
+func goesAlong(x view.Message) bool {
+	deferred := false
+	for _, r := range x.Readers {
+		switch r.Fate {
+		case view.FateRead:
+			return false
+		case view.FateDeferred, view.FateMissed:
+			deferred = true
+		}
 	}
-	fate := m.fate(x)
+	return deferred
+}
+
+func (m *Model) messageLine(x view.Message, w int) string {
+	to := "all"
+	if len(x.To) > 0 {
+		to = m.labels(x.To)
+	}
+	fate := x.Fate()
+	switch {
+	case m.story.over():
+		fate = "not read; goes along with what you say next"
+	case x.Waiting() && w >= barRoom:
+		fate += " (Alt+Z takes it back)"
+	}
 	head := " ✉ to " + to + ": "
 	room := w - text.Width(head) - text.Width(fate) - 3
 	line := head
 	if room > 4 {
-		line += text.Cut(text.Clean(view.OneLine(m.texts.of(x.text))), room) + " – "
+		line += text.Cut(text.Clean(view.OneLine(m.texts.of(x.Text))), room) + " – "
 	}
 	return m.theme.User.Render(text.Cut(line+fate, w))
-}
-
-// fate is what has become of a message.
-func (m *Model) fate(x *letter) string {
-	var out []string
-	if len(x.read) > 0 {
-		out = append(out, "read by "+m.labels(x.read))
-	}
-	switch {
-	case x.withdrawn:
-		out = append(out, "taken back")
-	case len(x.waits) > 0 && m.story.over():
-		out = append(out, "not read; goes along with what you say next")
-	case len(x.waits) > 0 && len(x.read) > 0:
-		out = append(out, "waits for "+m.labels(x.waits))
-	case len(x.waits) > 0:
-		out = append(out, "queued, Alt+Z takes it back")
-	}
-	return strings.Join(out, "; ")
 }
 
 // labels are agents by their labels.
@@ -257,7 +268,7 @@ func queueActions() []Action {
 			Do:    (*Model).direct},
 		{Name: "unsend", Command: true, Keys: []string{"alt+z"}, Where: Anywhere, Title: "take back", About: "Take back the newest message that has not been read by all",
 			Why: func(m *Model) string {
-				if m.unreadLetter() == nil {
+				if _, ok := m.unreadMessage(); !ok {
 					return "There is no message that could be taken back."
 				}
 				return ""

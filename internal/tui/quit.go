@@ -35,6 +35,10 @@ func (m *Model) part(goesOn bool) {
 	}
 }
 
+// Parting is what is to be said on the ordinary terminal once the window is
+// closed.
+func (m *Model) Parting() string { return m.parting }
+
 // comeback is the flow that this window is about.
 func (m *Model) comeback() event.FlowID {
 	if m.id != "" || m.story == nil {

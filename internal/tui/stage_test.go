@@ -131,3 +131,9 @@ func sessionOf(t testing.TB, a *program) event.FlowID {
 	t.Fatal("there is no session")
 	return ""
 }
+
+// robotAt is a robot and the clock of its window.
+type robotAt struct {
+	*robot.Robot
+	clock *clock
+}

@@ -14,39 +14,6 @@ const twice = 3 * time.Second
 
 const atStop Where = "stopping an agent"
 
-// wheel is how the run was told to go, as far as the run has taken it in: a fold
-// of its events.
-type wheel struct {
-	paused, wrapping, cancelling bool
-	heard                        map[string]event.Body // without a verdict
-}
-
-func (x *wheel) apply(e event.Event) {
-	switch b := e.Body.(type) {
-	case event.PauseRequested, event.ContinueRequested, event.WrapUpRequested, event.CancelRequested:
-		if x.heard == nil {
-			x.heard = map[string]event.Body{}
-		}
-		x.heard[e.ID] = e.Body
-	case event.Refused:
-		delete(x.heard, b.Ref)
-	case event.Admitted:
-		switch x.heard[b.Ref].(type) {
-		case event.PauseRequested:
-			x.paused = true
-		case event.ContinueRequested:
-			x.paused = false
-		case event.WrapUpRequested:
-			x.wrapping = true
-		case event.CancelRequested:
-			x.cancelling = true
-		}
-		delete(x.heard, b.Ref)
-	case event.Finished:
-		x.paused = false
-	}
-}
-
 // steerActions are for a run that goes on.
 func steerActions() []Action {
 	return append(queueActions(), []Action{
@@ -125,7 +92,7 @@ func (m *Model) cancel() tea.Cmd {
 }
 
 func (m *Model) pause() tea.Cmd {
-	if m.story.wheel.paused {
+	if m.story.card.Paused {
 		m.notify("The run goes on.")
 		return m.tell("Not continued", event.ContinueRequested{By: by})
 	}

@@ -24,9 +24,10 @@ type story struct {
 	jobs     view.Jobs
 	saying   map[event.AgentID]*speech
 	wishes   wishes
-	mail     mail
-	wheel    wheel
+	messages view.Messages
 
+	// wrapping: everybody has been told to come to an end.
+	wrapping bool
 	// driven: somebody drives it, as far as we know.
 	driven bool
 }
@@ -51,16 +52,18 @@ func (s *story) apply(full, thin event.Event) {
 		s.card, s.result = view.Card{}, view.Result{}
 	}
 	s.seq = e.Seq
-	if b, ok := e.Body.(event.RunStarted); ok {
+	switch b := e.Body.(type) {
+	case event.RunStarted:
 		s.started = b
+	case event.Warned:
+		s.wrapping = s.wrapping || e.Agent == ""
 	}
 	s.card = s.card.Apply(e)
 	s.timeline = s.timeline.Apply(e)
 	s.cost = s.cost.Apply(e)
 	s.result = s.result.Apply(e)
 	s.wishes.apply(e)
-	s.mail.apply(e)
-	s.wheel.apply(e)
+	s.messages = s.messages.Apply(e)
 	s.answers = s.answers.Apply(e)
 	s.tools = s.tools.Apply(e)
 	s.tasks = s.tasks.Apply(full)

@@ -43,6 +43,7 @@ type Robot struct {
 
 	left   bool     // the window was closed
 	copied []string // put on the clipboard
+	called []string // written to the terminal to call the person
 }
 
 // Open opens a window of a size.
@@ -108,6 +109,9 @@ func (r *Robot) take(msg tea.Msg) {
 		return
 	case tea.QuitMsg:
 		r.left = true
+		return
+	case tea.RawMsg:
+		r.called = append(r.called, fmt.Sprint(msg.Msg))
 		return
 	}
 	if v := reflect.ValueOf(msg); v.Kind() == reflect.String && strings.Contains(v.Type().Name(), "lipboard") {
@@ -233,6 +237,12 @@ func (r *Robot) Left() *Robot {
 	r.t.Helper()
 	return r.until("see the window closed", func() bool { return r.left })
 }
+
+// Parting is what is said on the ordinary terminal once the window is closed.
+func (r *Robot) Parting() string { return r.m.Parting() }
+
+// Called is what was written to the terminal to call the person.
+func (r *Robot) Called() []string { return r.called }
 
 // Copied waits until something was copied, and returns it.
 func (r *Robot) Copied() string {
