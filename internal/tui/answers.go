@@ -65,8 +65,8 @@ func answersOf(s *story) []answer {
 func answerRows(m *Model) []pick {
 	var out []pick
 	for _, x := range answersOf(m.shown()) {
-		p := pick{key: x.name, text: text.Pad(text.Cut(x.name, 12), 12) + " " + text.Pad(text.Cut(text.Clean(string(x.agent)), 10), 10), value: x}
-		p.about = strings.Join(append(marksOf(x), x.at.Local().Format("15:04:05")), ", ")
+		p := pick{key: x.name, text: m.cell(x.name, 12) + " " + m.cell(string(x.agent), 10), value: x}
+		p.about = strings.Join(append(marksOf(x), m.clock(x.at)), ", ")
 		out = append(out, p)
 	}
 	return out

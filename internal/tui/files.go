@@ -98,7 +98,7 @@ func placeRows(m *Model) []pick {
 	for _, x := range m.placesOf(m.shown()) {
 		p := pick{key: x.words + "/" + x.dir, text: x.words, value: x}
 		if x.agent != "" {
-			p.text = text.Pad(text.Cut(m.nameOf(x.agent), 20), 20) + " " + x.words
+			p.text = text.Pad(text.Cut(m.nameOf(x.agent), 14), 14) + " " + x.words
 		}
 		out = append(out, p)
 	}

@@ -55,6 +55,13 @@ func (m *Model) helpOf(w Where, width int) []string {
 		if why := a.why(m); why != "" && slices.Contains([]Where{Anywhere, InInput, InList}, w) {
 			style, words = m.theme.Locked, m.theme.Locked.Render(a.About+" ("+why+") ["+a.Name+"]")
 		}
+		if width < 60 { // no room for two columns
+			out = append(out, text.Cut("  "+style.Render(keys), width))
+			for _, l := range text.Wrap(words, max(width-4, 8)) {
+				out = append(out, "    "+l)
+			}
+			continue
+		}
 		first := fmt.Sprintf("  %s ", style.Render(text.Pad(text.Cut(keys, left), left)))
 		for i, l := range text.Wrap(words, max(width-left-3, 8)) {
 			if i > 0 {

@@ -39,7 +39,7 @@ func jobRows(m *Model) []pick {
 	for _, x := range all {
 		out = append(out, pick{
 			key:  string(x.Agent) + "/" + x.Turn.String() + "/" + x.ID,
-			text: jobMark(x) + " " + text.Pad(text.Cut(text.Clean(string(x.Agent)), 10), 10) + " " + text.Pad(x.ID, 6) + " " + oneLine(x.Command),
+			text: jobMark(x) + " " + m.cell(string(x.Agent), 10) + " " + m.cell(x.ID, 6) + " " + oneLine(x.Command),
 			// How long it runs changes with time and is not searched for.
 			about: m.jobWords(x), value: x,
 		})

@@ -2,8 +2,11 @@ package tui
 
 import (
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/tui/text"
 )
 
 // lookActions are for looking around: the browsers, and what is done with what
@@ -34,7 +37,14 @@ type browser struct {
 
 func browsers() []browser {
 	open := func(f func(*Model) Screen) func(*Model, string) tea.Cmd {
-		return func(m *Model, _ string) tea.Cmd { m.open(f(m)); return nil }
+		return func(m *Model, _ string) tea.Cmd {
+			s := f(m)
+			m.open(s)
+			if p, ok := s.(interface{ told(*Model) tea.Cmd }); ok {
+				return p.told(m)
+			}
+			return nil
+		}
 	}
 	look := func(f func(*Model) Screen, letter string, hint int, a Action) browser {
 		a.Where, a.Command, a.Do = Anywhere, true, open(f)
@@ -71,3 +81,14 @@ func browsers() []browser {
 func browserActions() []Action {
 	return slices.Concat(pagerActions(), answerActions(), fileActions(), jobActions(), runsActions())
 }
+
+// cell is a text of others in a column, a narrower one in a narrow window.
+func (m *Model) cell(s string, width int) string {
+	if m.width < 60 {
+		width = max(width*3/5, 6)
+	}
+	return text.Pad(text.Cut(unbroken(s), width), width)
+}
+
+// clock is a time of day where the person is.
+func (m *Model) clock(t time.Time) string { return t.In(m.o.Now().Location()).Format("15:04:05") }

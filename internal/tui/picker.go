@@ -107,7 +107,10 @@ func (p *picker) set(rows []pick) {
 
 // refill makes the rows anew if events have come.
 func (p *picker) refill(m *Model) {
-	if n := m.now() + p.renewed; p.fill != nil && p.filled != n {
+	if p.found == nil {
+		p.search()
+	}
+	if n := m.now() + p.renewed + uint64(m.width)<<40; p.fill != nil && p.filled != n {
 		p.filled = n
 		p.set(p.fill(m))
 	}
@@ -169,6 +172,7 @@ func (p *picker) told(m *Model) tea.Cmd {
 
 // Update takes the keys that move, and what is typed as the search.
 func (p *picker) Update(m *Model, msg tea.Msg) (tea.Cmd, bool) {
+	p.refill(m)
 	if paste, ok := msg.(tea.PasteMsg); ok && p.Typing() {
 		return p.enter(m, oneLine(paste.Content)), true
 	}
@@ -305,9 +309,6 @@ func (p *picker) Click(m *Model, x, y int) tea.Cmd {
 // room, else below.
 func (p *picker) View(m *Model, width, height int) []string {
 	p.refill(m)
-	if p.found == nil {
-		p.search()
-	}
 	out := p.above(m, width)
 	p.head = len(out)
 	body := max(height-len(out), 1)

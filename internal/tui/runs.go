@@ -69,7 +69,7 @@ func newRuns(m *Model, flows []control.Flow, tasks map[event.FlowID]string) *run
 		}
 		r.rows = append(r.rows, pick{
 			key:  string(f.ID),
-			text: text.Pad(ago(m.o.Now(), f.Last), 8) + " " + text.Pad(text.Cut(f.State(), 15), 15) + " " + title, about: string(f.ID), value: f,
+			text: text.Pad(ago(m.o.Now(), f.Last), 8) + " " + text.Pad(stateWord(f), 10) + " " + title, about: string(f.ID), value: f,
 		})
 	}
 	r.preview = func(m *Model, p pick, width int) []string {
@@ -162,6 +162,14 @@ func (m *Model) flowLines(f control.Flow, task string, p *peek, width int) []str
 		return append(out, "", m.theme.Dim.Render("no answer yet"))
 	}
 	return append(append(out, ""), markdown.Render(p.answer, width, m.theme)...)
+}
+
+// stateWord is how a flow stands, for a column.
+func stateWord(f control.Flow) string {
+	if s := f.State(); s != "waiting for you" {
+		return text.Cut(s, 10)
+	}
+	return "waiting"
 }
 
 // ago is how long something is past, in a word.

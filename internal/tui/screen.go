@@ -112,10 +112,21 @@ func dialogActions() []Action {
 			Do: func(m *Model, _ string) tea.Cmd { m.open(newHelp(m)); return nil }},
 		{Name: "dialog_interrupt", Keys: []string{"ctrl+c"}, Where: InDialog, Title: "close", About: "Close what is on top",
 			Do: func(m *Model, _ string) tea.Cmd { m.closeTop(); return nil }},
+		{Name: "choose", Keys: []string{"enter"}, Where: InDialog, Title: "choose", About: "Open or take what is chosen", Hint: 1,
+			Why: func(m *Model) string {
+				if _, ok := m.top().(interface{ take(*Model) tea.Cmd }); !ok {
+					return "There is nothing to choose from."
+				}
+				return ""
+			},
+			Do: func(m *Model, _ string) tea.Cmd { return m.top().(interface{ take(*Model) tea.Cmd }).take(m) }},
 		{Name: "find", Keys: []string{"/"}, Where: InDialog, Title: "search", About: "Search in what is on top", Hint: 7,
 			Why: func(m *Model) string {
 				if _, ok := m.top().(Finder); !ok {
 					return "There is nothing to search in."
+				}
+				if t, ok := m.top().(Typist); ok && t.Typing() {
+					return "Type what you search for."
 				}
 				return ""
 			},

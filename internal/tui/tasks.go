@@ -36,7 +36,7 @@ type task struct {
 func taskRows(m *Model) []pick {
 	var out []pick
 	for _, l := range m.shown().tasks.Agents {
-		who := text.Pad(text.Cut(text.Clean(string(l.Agent)), 10), 10)
+		who := m.cell(string(l.Agent), 10)
 		for _, t := range l.Tasks {
 			out = append(out, pick{key: string(l.Agent) + "/" + t.ID, text: who + " " + taskMark(t.Status) + " " + oneLine(t.Text), about: taskWords(t.Status), value: task{l, t}})
 		}

@@ -44,9 +44,9 @@ func toolNote(m *Model) string {
 func toolRows(m *Model) []pick {
 	var out []pick
 	for _, a := range m.shown().tools.Agents {
-		who := text.Pad(text.Cut(text.Clean(string(a.Agent)), 10), 10)
+		who := m.cell(string(a.Agent), 10)
 		row := func(what, about string) {
-			out = append(out, pick{key: string(a.Agent) + "/" + what, text: who + " " + text.Pad(text.Cut(text.Clean(what), 24), 24), about: about, value: a.Agent})
+			out = append(out, pick{key: string(a.Agent) + "/" + what, text: who + " " + m.cell(what, 24), about: about, value: a.Agent})
 		}
 		for _, s := range a.Servers {
 			row("server "+s.Name, serverWords(a, s))
@@ -130,7 +130,7 @@ func (m *Model) gearLines(id event.AgentID, width int) []string {
 	if len(a.Notices) > 0 {
 		out = append(out, "", m.theme.Heading.Render("Notices"))
 		for _, n := range a.Notices {
-			wrap(n.At.Local().Format("15:04:05") + " " + oneLine(n.Text))
+			wrap(m.clock(n.At) + " " + oneLine(n.Text))
 		}
 	}
 	return out

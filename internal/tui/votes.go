@@ -37,7 +37,7 @@ func voteRows(m *Model) []pick {
 		if a.To != "" {
 			to = string(a.To)
 		}
-		out = append(out, pick{key: string(a.From), text: text.Pad(text.Cut(fmt.Sprintf("%s → %s", text.Clean(string(a.From)), text.Clean(to)), 22), 22), about: arrowWords(a), value: a})
+		out = append(out, pick{key: string(a.From), text: m.cell(fmt.Sprintf("%s → %s", a.From, to), 22), about: arrowWords(a), value: a})
 	}
 	return out
 }
