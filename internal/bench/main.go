@@ -37,6 +37,7 @@ var measurements = []struct {
 	{"snapshots", snapshots},
 	{"config", validation},
 	{"sandboxes", sandboxes},
+	{"window", windows},
 }
 
 func main() {

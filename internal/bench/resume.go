@@ -106,7 +106,7 @@ func longRun(ctx context.Context, dir string, id event.FlowID, n int) error {
 	}
 	defer d.Lease.Release()
 	d.Observe = app.Keep(log, id)
-	d.Doer = &busy{n: n, leave: leave}
+	d.Doer = &busy{n: n, size: 200, leave: leave}
 	if err := d.Start(ctx, started); !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -116,6 +116,7 @@ func longRun(ctx context.Context, dir string, id event.FlowID, n int) error {
 // busy calls a tool until there are n events, then leaves.
 type busy struct {
 	n     int
+	size  int // of each text
 	leave func()
 }
 
@@ -130,8 +131,8 @@ func (b *busy) Do(ctx context.Context, c flow.Command, p engine.Port) []event.Fa
 		for range 20 {
 			call := fmt.Sprintf("%s/%d", w.Key(), len(facts)+40*i)
 			facts = append(facts,
-				event.Fact{ID: call + "/call", Agent: w.Agent, Body: event.Called{Turn: w.Turn, Call: 1, Tools: []event.ToolCall{{ID: call, Name: "shell"}}, Text: event.Inline(strings.Repeat("x", 200))}},
-				event.Fact{ID: call + "/tool", Agent: w.Agent, Body: event.ToolReturned{Turn: w.Turn, Call: call, Name: "shell", Result: event.Inline(strings.Repeat("y", 200))}})
+				event.Fact{ID: call + "/call", Agent: w.Agent, Body: event.Called{Turn: w.Turn, Call: 1, Tools: []event.ToolCall{{ID: call, Name: "shell"}}, Text: event.Inline(strings.Repeat("x", b.size))}},
+				event.Fact{ID: call + "/tool", Agent: w.Agent, Body: event.ToolReturned{Turn: w.Turn, Call: call, Name: "shell", Result: event.Inline(strings.Repeat("y", b.size))}})
 		}
 		events, err := p.Submit(ctx, facts...)
 		if err != nil {
