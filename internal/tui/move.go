@@ -14,16 +14,16 @@ func moveActions() []Action {
 			Do: func(m *Model, _ string) tea.Cmd { do(m); return nil }}
 	}
 	out := []Action{
-		{Name: "next_agent", Keys: []string{"tab", "alt+right"}, Where: Anywhere, Title: "next agent", About: "The next agent's tab", Hint: 5,
+		{Name: "next_agent", Keys: []string{"tab", "shift+right"}, Where: Anywhere, Title: "next agent", About: "The next agent's tab", Hint: 5,
 			Do: func(m *Model, _ string) tea.Cmd { return m.openTab(m.tabAfter(1)) }},
-		{Name: "previous_agent", Keys: []string{"alt+left"}, Where: Anywhere, Title: "previous agent", About: "The tab before",
+		{Name: "previous_agent", Keys: []string{"shift+left"}, Where: Anywhere, Title: "previous agent", About: "The tab before",
 			Do: func(m *Model, _ string) tea.Cmd { return m.openTab(m.tabAfter(-1)) }},
 		scroll("page_up", []string{"pgup"}, Anywhere, "page up", "A page up in the timeline", func(m *Model) { m.lane().Page(-1) }),
 		scroll("page_down", []string{"pgdown"}, Anywhere, "page down", "A page down in the timeline", func(m *Model) { m.lane().Page(1) }),
 		scroll("line_up", []string{"shift+up"}, Anywhere, "line up", "A line up in the timeline", func(m *Model) { m.lane().Scroll(-1) }),
 		scroll("line_down", []string{"shift+down"}, Anywhere, "line down", "A line down in the timeline", func(m *Model) { m.lane().Scroll(1) }),
-		scroll("first", []string{"ctrl+home"}, Anywhere, "first", "The beginning of the timeline", func(m *Model) { m.lane().Top() }),
-		scroll("last", []string{"ctrl+end"}, Anywhere, "newest", "The newest, and follow it", func(m *Model) { m.lane().Bottom() }),
+		scroll("first", []string{"home", "shift+home"}, Anywhere, "first", "The beginning of the timeline (Home only while nothing is typed)", func(m *Model) { m.lane().Top() }),
+		scroll("last", []string{"end", "shift+end"}, Anywhere, "newest", "The newest, and follow it (End only while nothing is typed)", func(m *Model) { m.lane().Bottom() }),
 	}
 	for i := range 10 {
 		key := fmt.Sprintf("alt+%d", i)

@@ -39,7 +39,7 @@ func newPalette(m *Model) Screen {
 }
 
 func paletteWords(a Action) string {
-	return text.Pad(text.Cut(howTo(a), 18), 18) + " " + a.About
+	return text.Pad(text.Cut(howTo(a), 22), 22) + " " + a.About
 }
 
 // capital is a title as the first word of a line.

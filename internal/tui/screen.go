@@ -120,7 +120,7 @@ func dialogActions() []Action {
 				return ""
 			},
 			Do: func(m *Model, _ string) tea.Cmd { return m.top().(interface{ take(*Model) tea.Cmd }).take(m) }},
-		{Name: "find", Keys: []string{"/"}, Where: InDialog, Title: "search", About: "Search in what is on top", Hint: 7,
+		{Name: "dialog_find", Keys: []string{"/"}, Where: InDialog, Title: "search", About: "Search in what is on top", Hint: 7,
 			Why: func(m *Model) string {
 				if _, ok := m.top().(Finder); !ok {
 					return "There is nothing to search in."
