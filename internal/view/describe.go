@@ -155,7 +155,10 @@ func (t Timeline) decisionItem(e event.Event) Item {
 	case event.Asked:
 		title := "question to a person" + bracketed(choices(f.Choices))
 		detail := event.Inline(f.Title)
-		if !f.Text.Empty() {
+		switch {
+		case f.Kind == event.GatePlan:
+			title = fmt.Sprintf("asks a person about revision %d of the plan", f.Revision)
+		case !f.Text.Empty():
 			title, detail = "asks a person for permission", f.Text
 		}
 		return Item{Kind: ItemGate, Title: title, Detail: detail, Ref: f.Gate}

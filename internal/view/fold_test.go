@@ -23,6 +23,7 @@ func TestLaws(t *testing.T) {
 	t.Run("Result", laws[view.Result])
 	t.Run("Turns", laws[view.Turns])
 	t.Run("Snapshot", laws[view.Snapshot])
+	t.Run("Session", laws[view.Session])
 	t.Run("Messages", laws[view.Messages])
 	t.Run("Jobs", laws[view.Jobs])
 	t.Run("Answers", laws[view.Answers])

@@ -49,10 +49,16 @@ func report(t *testing.T, log []event.Event) string {
 	var timeline view.Timeline
 	var cost view.Cost
 	var result view.Result
-	var course, agreement strings.Builder
+	var session view.Session
+	var course, agreement, talk strings.Builder
+	var stands string
 	var phases, sentence string
 	for _, e := range log {
 		card, timeline, cost, result = card.Apply(e), timeline.Apply(e), cost.Apply(e), result.Apply(e)
+		if session = session.Apply(e); session.ID != "" && sessionLine(session) != stands {
+			stands = sessionLine(session)
+			fmt.Fprintf(&talk, "%3d %s\n", e.Seq, stands)
+		}
 		if s := cardLine(card); s != phases {
 			phases = s
 			fmt.Fprintf(&course, "%3d %s\n", e.Seq, s)
@@ -63,6 +69,13 @@ func report(t *testing.T, log []event.Event) string {
 		}
 	}
 	section := func(name, text string) { fmt.Fprintf(&b, "-- %s --\n%s", name, text) }
+	if session.ID != "" {
+		section("session over time", talk.String())
+		section("timeline", timelineText(timeline))
+		section("session", indented(t, session))
+		section("row", indented(t, view.RowOf(log[0], log[len(log)-1]).With(session)))
+		return b.String()
+	}
 	section("card over time", course.String())
 	section("ballot over time", agreement.String())
 	section("timeline", timelineText(timeline))
@@ -122,6 +135,17 @@ func cardLine(c view.Card) string {
 		}
 	}
 	return s
+}
+
+func sessionLine(s view.Session) string {
+	line := fmt.Sprintf("%s, %d turns", s.State(), len(s.Turns))
+	if s.Running != "" {
+		line += " " + string(s.Running)
+	}
+	for _, g := range s.Gates {
+		line += fmt.Sprintf(" ?%s.%d", g.Gate, g.Revision)
+	}
+	return line + " " + view.OneLine(s.Title().Text)
 }
 
 func timelineText(tl view.Timeline) string {
