@@ -128,7 +128,7 @@ func (h *chair) before(ctx context.Context, id event.FlowID) (chat.Turn, error) 
 // is not over has no status.
 func (h *chair) outcome(ctx context.Context, id event.FlowID) (event.Returned, bool, error) {
 	var r view.Result
-	var letters mail
+	var letters view.Messages
 	for e, err := range h.log.Read(ctx, id, 1) {
 		if errors.Is(err, eventlog.ErrNotFound) {
 			return event.Returned{}, false, nil
@@ -137,12 +137,12 @@ func (h *chair) outcome(ctx context.Context, id event.FlowID) (event.Returned, b
 			return event.Returned{}, false, fmt.Errorf("read %s: %w", id, err)
 		}
 		r = r.Apply(e)
-		letters.take(e)
+		letters = letters.Apply(e)
 	}
 	x := r.RunResult()
 	out := event.Returned{
 		Run: id, Status: x.Status, StoppedBy: x.StoppedBy, Answer: event.Content(x.FinalAnswer), Winner: x.Coordination.Winner,
-		Workspace: x.WorkspacePath, Error: x.Error, Unread: letters.unread(), Usage: r.Cost.Total.Usage,
+		Workspace: x.WorkspacePath, Error: x.Error, Unread: letters.Unread(), Usage: r.Cost.Total.Usage,
 	}
 	if x.Status != event.StatusSuccess {
 		out.Others = others(x)
@@ -164,46 +164,6 @@ func others(x view.RunResult) []event.Content {
 	for _, id := range order {
 		if id != x.Coordination.Winner {
 			out = append(out, newest[id])
-		}
-	}
-	return out
-}
-
-// mail is what people have said to a run.
-type mail struct {
-	sent []event.Event
-	read map[string]bool // or taken back, or refused
-}
-
-func (m *mail) take(e event.Event) {
-	if m.read == nil {
-		m.read = map[string]bool{}
-	}
-	var ids []string
-	switch b := e.Body.(type) {
-	case event.Messaged:
-		m.sent = append(m.sent, e)
-	case event.Assigned:
-		ids = b.Messages
-	case event.Presenting:
-		ids = b.Messages
-	case event.Told:
-		ids = b.Messages
-	case event.Withdrawn:
-		ids = []string{b.Message}
-	case event.Refused:
-		ids = []string{b.Ref}
-	}
-	for _, id := range ids {
-		m.read[id] = true
-	}
-}
-
-func (m *mail) unread() []event.Content {
-	var out []event.Content
-	for _, e := range m.sent {
-		if !m.read[e.ID] {
-			out = append(out, e.Body.(event.Messaged).Text)
 		}
 	}
 	return out
