@@ -317,7 +317,7 @@ func (p *picker) View(m *Model, width, height int) []string {
 		return append(out, p.list(m, width, body)...)
 	}
 	if width >= 90 {
-		left := width * 2 / 5
+		left := max(width*2/5, min(width/2, 48))
 		p.listed = left
 		return append(out, beside(p.list(m, left, body), p.shown(m, width-left-3, body), left, m.theme.Border.Render(" │ "), body)...)
 	}

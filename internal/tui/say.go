@@ -34,12 +34,13 @@ func (m *Model) submit(s input.Submit) tea.Cmd {
 // enterEmpty is Enter with nothing typed: it answers the question that waits, if
 // that can be answered so.
 func (m *Model) enterEmpty() tea.Cmd {
-	for _, g := range m.gates() {
-		if g.Kind == event.GateOverride {
-			return m.reply(g, g.Default, "")
-		}
-		m.decide(g)
-		return nil
+	gates := m.gates()
+	switch {
+	case len(gates) == 0:
+	case gates[0].Kind == event.GateOverride:
+		return m.reply(gates[0], gates[0].Default, "")
+	default:
+		m.decide(gates[0])
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func (m *Model) shell(line string) tea.Cmd {
 				return nil
 			}
 			m.open(newPager("$ "+line+exitWords(code), out))
-			label := fmt.Sprintf("$ %s, %d lines", line, strings.Count(strings.TrimRight(out, "\n"), "\n")+1)
+			label := fmt.Sprintf("$ %s, %s", line, plural(strings.Count(strings.TrimRight(out, "\n"), "\n")+1, "line"))
 			m.input.AddChip(label, fmt.Sprintf("I ran `%s`%s:\n```\n%s\n```", line, exitWords(code), strings.TrimRight(out, "\n")))
 			return nil
 		}
