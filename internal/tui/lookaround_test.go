@@ -19,7 +19,8 @@ const agreed = pair + "orchestrator: {override: off, final_answer_strategy: winn
 func TestLookAround(t *testing.T) {
 	r, _ := sit(t, stage(t, agreed, nil))
 	r.Type("Which sort?").Press("enter").See("Final answer", "Final:")
-	r.Press("alt+a").See("Answers", "the final answer", "An answer to Which sort?", "2 votes").Press("esc")
+	r.Press("alt+a").See("Answers", "the final answer", "An answer to Which sort?", "2 votes")
+	r.Click("agent2.1").See("Answer agent2.1, by").Click("agent2.1").See("y copy").Press("esc", "esc")
 	r.Press("alt+v").See("Votes", "→", "it came first", "was chosen").Press("esc")
 	r.Press("alt+o").See("Costs", "agent1", "This conversation").Press("esc")
 	r.Press("alt+m").See("Tools and MCP servers").Press("esc")
@@ -104,7 +105,7 @@ steps:
 // A shell line goes along as a chip, and can be looked at.
 func TestShellLine(t *testing.T) {
 	r, _ := sit(t, stage(t, agreed, nil))
-	r.Type("!echo hello").Press("enter").See("y copy", "$ echo hello").Press("esc").See("$ echo hello, 1 line")
+	r.Type("!echo hello").Press("enter").See("\nhello").Press("esc").See("$ echo hello, 1 line")
 }
 
 // Keys of one's own are keys everywhere.

@@ -87,9 +87,6 @@ func (p *picker) Scroll(lines int)    { p.scroll = max(p.scroll+lines, 0) }
 func (p *picker) Typing() bool        { return !p.browse || p.searching }
 func (p *picker) Find()               { p.searching = true }
 
-// base is the picker that a screen is made of.
-func (p *picker) base() *picker { return p }
-
 // renew has the preview drawn again.
 func (p *picker) renew() { p.renewed++ }
 

@@ -25,7 +25,7 @@ func (m *Model) setTheme(name string) {
 // windowActions are about the window itself.
 func windowActions() []Action {
 	return []Action{
-		{Name: "help", Command: true, Keys: []string{"f1"}, Where: Anywhere, Title: "help", Hint: 8, About: "Every key and command",
+		{Name: "help", Command: true, Aliases: []string{"?", "h"}, Keys: []string{"f1"}, Where: Anywhere, Title: "help", Hint: 8, About: "Every key and command",
 			Do: func(m *Model, _ string) tea.Cmd { m.open(newHelp(m)); return nil }},
 		{Name: "quit", Command: true, Aliases: []string{"exit", "q"}, Keys: []string{"ctrl+d"}, Where: Anywhere, Title: "leave", Hint: 9, About: "Leave; nothing is lost",
 			Do: func(m *Model, _ string) tea.Cmd { return m.quit() }},
