@@ -77,6 +77,11 @@ func browsers() []browser {
 	}
 }
 
+// looks reports whether an action opens a browser.
+func looks(a Action) bool {
+	return slices.ContainsFunc(browsers(), func(b browser) bool { return b.Name == a.Name })
+}
+
 // browserActions are what can be done in browsers.
 func browserActions() []Action {
 	return slices.Concat(pagerActions(), answerActions(), fileActions(), jobActions(), runsActions())

@@ -217,6 +217,20 @@ func TestBrowserFollows(t *testing.T) {
 	s.see("› agent2.2", "agent1.1", "★ the final answer")
 }
 
+// From one browser to the next, and from a decision to what it is about.
+func TestBrowserOverBrowser(t *testing.T) {
+	s, _ := museum(t, 80, 24)
+	s.press(key("alt+a"), key("alt+v"))
+	s.see("bob → bob")
+	s.press(key("esc"))
+	s.see("agent2.2")
+	s.confirm("Sure?", "Yes", func(*Model) tea.Cmd { return nil })
+	s.press(key("alt+o"))
+	s.see("This run")
+	s.press(key("esc"))
+	s.see("Sure?")
+}
+
 func TestAnswersCompared(t *testing.T) {
 	s, _ := museum(t, 80, 24)
 	s.press(key("alt+a"), key("d"))
@@ -439,48 +453,5 @@ func TestNewConversation(t *testing.T) {
 	s.see("A new conversation.")
 	if s.Model.story != nil || s.Model.situation() != Idle {
 		t.Errorf("it is %v", s.Model.situation())
-	}
-}
-
-// What is found below a folder is believed for a few seconds.
-func TestPathsCached(t *testing.T) {
-	now := noon
-	p := &looking{files: map[string]string{"./main.go": "x", "../lib//README.md": "y"}}
-	f := pathFinder{c: p, now: func() time.Time { return now }}
-	for range 3 {
-		if got := f.paths(t.Context(), "ma"); len(got) != 1 || got[0].Text != "main.go" {
-			t.Fatalf("%v", got)
-		}
-	}
-	if p.trees != 1 {
-		t.Errorf("listed %d times", p.trees)
-	}
-	now = now.Add(stalePaths)
-	f.paths(t.Context(), "mai")
-	if got := f.paths(t.Context(), "../lib/RE"); p.trees != 3 || len(got) != 1 || got[0].Text != "../lib/README.md" {
-		t.Errorf("listed %d times: %v", p.trees, got)
-	}
-}
-
-func TestEditorCommand(t *testing.T) {
-	env := map[string]string{"VISUAL": "code -w", "EDITOR": "vi"}
-	if got := editorCommand(func(k string) string { return env[k] }); strings.Join(got, "|") != "code|-w" {
-		t.Errorf("%v", got)
-	}
-	env["VISUAL"] = " "
-	if got := editorCommand(func(k string) string { return env[k] }); strings.Join(got, "|") != "vi" {
-		t.Errorf("%v", got)
-	}
-	file, err := draft("hello")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, _ := museum(t, 80, 24)
-	s.do(edited(file, nil, func(m *Model, text string) tea.Cmd { m.input.SetText(text + "!"); return nil }))
-	if got := s.input.Text(); got != "hello!" {
-		t.Errorf("%q", got)
-	}
-	if _, err := os.Stat(file); err == nil {
-		t.Error("the draft is still there")
 	}
 }

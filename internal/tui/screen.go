@@ -93,6 +93,10 @@ func (m *Model) screenKey(s Screen, msg tea.KeyPressMsg) tea.Cmd {
 	if a, ok := m.keys.find(msg, InDialog); ok {
 		return m.run(a, "")
 	}
+	// Whoever has to decide may want to look around first.
+	if a, ok := m.keys.find(msg, Anywhere); ok && msg.Text == "" && looks(a) {
+		return m.run(a, "")
+	}
 	return nil
 }
 
