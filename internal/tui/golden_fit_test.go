@@ -1,0 +1,34 @@
+package tui
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+var styles = regexp.MustCompile("\x1b\\[[0-9;:]*m")
+
+// misfit is what is wrong with a frame: it must be exactly so many lines of
+// exactly so many cells, and have nothing in it that a terminal acts upon, but
+// for styles.
+func misfit(frame string, w, h int) string {
+	lines := strings.Split(frame, "\n")
+	if len(lines) != h {
+		return fmt.Sprintf("it has %d lines", len(lines))
+	}
+	for i, l := range lines {
+		bare := styles.ReplaceAllString(l, "")
+		for _, r := range bare {
+			if unicode.IsControl(r) || r == 0xfffe || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 {
+				return fmt.Sprintf("line %d has %q: %q", i+1, r, bare)
+			}
+		}
+		if n := ansi.StringWidth(bare); n != w {
+			return fmt.Sprintf("line %d is %d cells wide: %q", i+1, n, bare)
+		}
+	}
+	return ""
+}
