@@ -117,12 +117,17 @@ func (b brush) agent(a event.AgentID, l event.Label) string {
 	return b.m.agentStyle(b.story, a).Render(agentName(l, a))
 }
 
-// agentStyle is the colour of an agent of a run.
+// agentStyle is the colour of an agent, the same in every run of the team.
 func (m *Model) agentStyle(s *story, a event.AgentID) lipgloss.Style {
+	for i, l := range m.team.Agents {
+		if l.ID == a {
+			return m.theme.Agent(i)
+		}
+	}
 	if s != nil {
 		for i, l := range s.card.Agents {
 			if l.ID == a {
-				return m.theme.Agent(i)
+				return m.theme.Agent(len(m.team.Agents) + i)
 			}
 		}
 	}

@@ -71,14 +71,14 @@ func TestScreens(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {40, 12}, {200, 50}} {
 		name := fmt.Sprintf("%dx%d", size[0], size[1])
 		s := newScene(t, size[0], size[1], "ada", "bob")
-		golden(t, "welcome-"+name, s.screen())
+		golden(t, "welcome-"+name, s.upper())
 		everything(s)
-		golden(t, "all-"+name, s.screen())
+		golden(t, "all-"+name, s.upper())
 		s.openTab(1)
-		golden(t, "agent-"+name, s.screen())
+		golden(t, "agent-"+name, s.upper())
 		if size[0] >= 2*splitWidth {
 			s.press(key("alt+s"))
-			golden(t, "split-"+name, s.screen())
+			golden(t, "split-"+name, s.upper())
 		}
 	}
 }

@@ -238,16 +238,6 @@ func (x *lane) selected() (entry, bool) {
 	return nil, false
 }
 
-// index is where the entry of a key is, or -1.
-func (x *lane) index(key string) int {
-	for i := range x.Len() {
-		if x.entry(i).key() == key {
-			return i
-		}
-	}
-	return -1
-}
-
 // forget drops the lanes of a run that is not shown any more.
 func (l *lanes) forget(id event.FlowID) {
 	for k := range l.of {

@@ -192,6 +192,17 @@ func (s *scene) screen() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
+// upper is the screen down to the mode bar, which is not the timeline's.
+func (s *scene) upper() string {
+	lines := strings.SplitAfter(s.screen(), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, " Plan:") || strings.HasPrefix(l, " P:") {
+			return strings.Join(lines[:i], "")
+		}
+	}
+	return strings.Join(lines, "")
+}
+
 // lines are all of the open timeline at a width.
 func (s *scene) lines(w int) []string {
 	x := s.laneOf(s.active())

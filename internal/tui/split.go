@@ -2,10 +2,12 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/tui/text"
+	"conclave/internal/view"
 )
 
 // splits reports whether the agents are shown side by side.
@@ -13,10 +15,10 @@ func (m *Model) splits(w int) bool { return m.split && m.splitWhy(w) == "" }
 
 // splitWhy is why agents cannot be shown side by side.
 func (m *Model) splitWhy(w int) string {
-	switch n := len(m.agents()); {
+	switch {
 	case m.shown() == nil:
 		return "There is no run yet; type what you want done."
-	case n < 2:
+	case len(m.shown().card.Agents) < 2:
 		return "There is one agent: nobody to show beside it."
 	case w < 2*splitWidth:
 		return fmt.Sprintf("Too narrow for two agents side by side: that takes %d columns, and here are %d.", 2*splitWidth, w)
@@ -25,14 +27,17 @@ func (m *Model) splitWhy(w int) string {
 }
 
 // splitCount is how many agents fit side by side.
-func (m *Model) splitCount(w int) int { return min(len(m.agents()), w/splitWidth) }
+func (m *Model) splitCount(w int) int { return min(len(m.shown().card.Agents), w/splitWidth) }
 
 // splitColumn is how wide each of n columns is, with a bar between them.
 func splitColumn(w, n int) int { return max((w-(n-1))/max(n, 1), 1) }
 
-// splitFirst is the first agent that is shown: those around the open tab are.
+// splitFirst is the first agent of the run that is shown: those around the open
+// tab are.
 func (m *Model) splitFirst(n int) int {
-	return max(min(m.tab-1-(n-1)/2, len(m.agents())-n), 0)
+	all := m.shown().card.Agents
+	open := slices.IndexFunc(all, func(l view.AgentLine) bool { return l.ID == m.active() })
+	return max(min(open-(n-1)/2, len(all)-n), 0)
 }
 
 // splitView draws agents side by side, each with a head, the one of the open tab
@@ -40,7 +45,7 @@ func (m *Model) splitFirst(n int) int {
 func (m *Model) splitView(w, h int) []string {
 	n := m.splitCount(w)
 	cw, first := splitColumn(w, n), m.splitFirst(n)
-	agents := m.agents()
+	agents := m.shown().card.Agents
 	out := make([]string, h)
 	bar := m.theme.Border.Render("│")
 	for i := range n {
@@ -53,7 +58,7 @@ func (m *Model) splitView(w, h int) []string {
 		}
 		column := append([]string{style.Render(text.Pad(text.Cut(head, cw), cw))}, x.view(cw, max(h-1, 0))...)
 		left := i * (cw + 1)
-		tab := first + i + 1
+		tab := m.tabOf(a.ID)
 		m.clickable(left, m.lanes.top, cw, 1, func(m *Model, _, _ int) tea.Cmd { return m.openTab(tab) })
 		m.clickable(left, m.lanes.top+1, cw, max(h-1, 0), func(m *Model, _, y int) tea.Cmd {
 			m.openTab(tab)
@@ -83,7 +88,7 @@ func splitActions() []Action {
 		Do: func(m *Model, _ string) tea.Cmd {
 			m.split = !m.split
 			if m.split && m.tab == 0 {
-				m.tab = 1
+				m.tab = m.tabOf(m.shown().card.Agents[0].ID)
 			}
 			if !m.split {
 				m.notify("One agent at a time.")

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -37,17 +38,37 @@ func (m *Model) shown() *story {
 	return m.story
 }
 
-// agents are the agents of the tabs: those of the run, or before there is one
-// those of the team.
+// agents are the agents of the tabs: the team as configured with what each of
+// them does in the run that is shown, and whoever else is in that run. Of an
+// earlier run it is those who were in it.
 func (m *Model) agents() []view.AgentLine {
-	if s := m.shown(); s != nil {
-		return s.card.Agents
-	}
+	s := m.shown()
 	var out []view.AgentLine
-	for _, a := range m.team.Agents {
-		out = append(out, view.AgentLine{ID: a.ID, Model: a.Model, State: view.StateIdle})
+	if m.past == nil {
+		for _, a := range m.team.Agents {
+			l := view.AgentLine{ID: a.ID, Model: a.Model, State: view.StateIdle}
+			if s != nil {
+				if own, ok := s.card.Agent(a.ID); ok {
+					l = own
+				}
+			}
+			out = append(out, l)
+		}
+	}
+	if s == nil {
+		return out
+	}
+	for _, l := range s.card.Agents {
+		if !slices.ContainsFunc(out, func(o view.AgentLine) bool { return o.ID == l.ID }) {
+			out = append(out, l)
+		}
 	}
 	return out
+}
+
+// tabOf is the tab of an agent, 0 if it has none.
+func (m *Model) tabOf(a event.AgentID) int {
+	return slices.IndexFunc(m.agents(), func(l view.AgentLine) bool { return l.ID == a }) + 1
 }
 
 // active is the agent whose tab is open; empty for all together.
@@ -84,7 +105,7 @@ func (m *Model) tabs(w int) string {
 		case c.locked:
 			style = m.theme.Locked
 		case c.at > 0:
-			style = m.theme.Agent(c.at - 1)
+			style = m.agentStyle(m.shown(), m.agents()[c.at-1].ID)
 		}
 		m.clickable(x, 0, text.Width(c.words), 1, func(m *Model, _, _ int) tea.Cmd { return m.openTab(c.at) })
 		put(style.Render(c.words))
@@ -149,13 +170,15 @@ func fitting(cells []tab, open, w int) (first, last int) {
 	return first, last
 }
 
-// tabAfter is the tab n further; side by side there is none of all together.
+// tabAfter is the tab n further; side by side only those who are in the run.
 func (m *Model) tabAfter(n int) int {
-	agents := len(m.agents())
 	if m.splits(m.width) {
-		return 1 + ((m.tab-1+n)%agents+agents)%agents
+		all := m.shown().card.Agents
+		at := slices.IndexFunc(all, func(l view.AgentLine) bool { return l.ID == m.active() })
+		return m.tabOf(all[((max(at, 0)+n)%len(all)+len(all))%len(all)].ID)
 	}
-	return ((m.tab+n)%(agents+1) + agents + 1) % (agents + 1)
+	tabs := len(m.agents()) + 1
+	return ((m.tab+n)%tabs + tabs) % tabs
 }
 
 // greyed reports whether an agent sits out what is said next.
@@ -164,9 +187,11 @@ func (m *Model) greyed(a event.AgentID) bool {
 }
 
 // single is the agent that works alone in single mode.
-func (m *Model) single() event.AgentID {
-	if m.modes.Agent != "" || len(m.team.Agents) == 0 {
-		return m.modes.Agent
+func (m *Model) single() event.AgentID { return m.singleOf(m.modes) }
+
+func (m *Model) singleOf(o event.Modes) event.AgentID {
+	if o.Agent != "" || len(m.team.Agents) == 0 {
+		return o.Agent
 	}
 	return m.team.Agents[0].ID
 }
@@ -209,7 +234,7 @@ func (m *Model) openTab(i int) tea.Cmd {
 // tabFor is the tab to look at when a run begins.
 func (m *Model) tabFor(modes event.Modes) int {
 	if modes.Single {
-		return 1
+		return m.tabOf(m.singleOf(modes))
 	}
 	return min(m.tab, len(m.agents()))
 }

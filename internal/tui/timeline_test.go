@@ -167,6 +167,27 @@ func TestSingleModeTabs(t *testing.T) {
 	s.gone("(· bob")
 }
 
+// After a run of one agent the others still have their tabs, and one of them can
+// be chosen for what is said next.
+func TestSingleRunKeepsTheTeam(t *testing.T) {
+	s := newScene(t, 80, 24, "ada", "bob", "eve")
+	s.modes = event.Modes{Single: true, Agent: "bob"}
+	if err := s.watch(s.flow); err != nil {
+		t.Fatal(err)
+	}
+	s.on("", event.RunStarted{Rules: event.Rules{Single: true}, Spec: event.RunSpec{Task: event.Inline("x"), Seats: []event.Seat{{Agent: "bob", Label: "agent1"}}}})
+	if tab := s.tabFor(s.modes); tab != 2 {
+		t.Errorf("the run of bob is looked at in tab %d", tab)
+	}
+	s.on("", event.Finished{Status: event.StatusSuccess, Answer: event.Inline("x"), Winner: "bob"})
+	s.see("(○ ada", "★ bob", "(○ eve")
+	s.press(key("alt+3"))
+	if s.single() != "eve" {
+		t.Errorf("%s works alone, and eve was chosen", s.single())
+	}
+	s.see("┃ x") // what eve's lane has is the conversation
+}
+
 // More agents than fit: the open tab is always to be seen, and the others can be
 // reached.
 func TestManyTabs(t *testing.T) {
