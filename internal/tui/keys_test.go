@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"conclave/internal/event"
 	"conclave/internal/tui/input"
 )
 
@@ -162,6 +163,11 @@ func TestLooksInEverySituation(t *testing.T) {
 	stages := map[Situation]func(testing.TB) *scene{
 		Idle:     func(t testing.TB) *scene { return newScene(t, 80, 24, "ada", "bob") },
 		Running:  func(t testing.TB) *scene { s, _ := museum(t, 80, 24); return s },
+		Gate: func(t testing.TB) *scene {
+			s, _ := museum(t, 80, 24)
+			s.on("", event.Asked{Gate: "g1", Kind: event.GateOverride, Title: "Another winner?", Choices: []event.Choice{{ID: "ada"}, {ID: "bob"}}})
+			return s
+		},
 		Finished: func(t testing.TB) *scene { s, _ := museum(t, 80, 24); s.finish(); return s },
 	}
 	for situation, stage := range stages {
