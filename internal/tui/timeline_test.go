@@ -109,6 +109,7 @@ func TestClickOpens(t *testing.T) {
 // run that goes on, and an earlier run can be looked at.
 func TestConversation(t *testing.T) {
 	s := newScene(t, 80, 30, "ada", "bob")
+	s.still.past = []event.Event{{Flow: "run-1"}}
 	s.talk(event.SessionStarted{Kind: event.SessionCoordinate})
 	said := func(id, words, run string) {
 		s.seq["session"]++
@@ -135,7 +136,6 @@ func TestConversation(t *testing.T) {
 	golden(t, "conversation", strings.Join(s.lines(80), "\n")+"\n")
 
 	// Enter on what came of the first shows its run.
-	s.still.past = []event.Event{{Flow: "run-1"}}
 	s.press(key("f6"), key("home"), key("j"), key("enter"))
 	if s.past == nil || s.past.id != "run-1" {
 		t.Fatalf("the earlier run is not shown:\n%s", s.screen())
