@@ -23,6 +23,7 @@ type driver struct {
 	flow event.FlowID
 	stop context.CancelFunc // nil while it does not drive
 	n    int                // how often it has begun to
+	free chan struct{}      // closed once what was driven last is free
 }
 
 // driven is how the driving of a flow ended.
@@ -47,9 +48,11 @@ func (d *driver) ensure(id event.FlowID) tea.Cmd {
 	ctx, stop := context.WithCancel(d.ctx)
 	d.flow, d.stop = id, stop
 	d.n++
-	n := d.n
+	n, free := d.n, make(chan struct{})
+	d.free = free
 	d.wg.Go(func() {
 		err := d.c.Resume(ctx, id, false)
+		close(free)
 		if ctx.Err() != nil {
 			err = nil
 		}
@@ -79,7 +82,12 @@ func (d *driver) letGo() (wait func()) {
 		d.stop()
 		d.stop = nil
 	}
-	return d.wg.Wait
+	free := d.free
+	return func() {
+		if free != nil {
+			<-free
+		}
+	}
 }
 
 // release stops driving and waits until the flow is free for somebody else.

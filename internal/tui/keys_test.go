@@ -161,8 +161,8 @@ func TestHelpIsComplete(t *testing.T) {
 // Every look around, asked for in each situation, is seen or says why not.
 func TestLooksInEverySituation(t *testing.T) {
 	stages := map[Situation]func(testing.TB) *scene{
-		Idle:     func(t testing.TB) *scene { return newScene(t, 80, 24, "ada", "bob") },
-		Running:  func(t testing.TB) *scene { s, _ := museum(t, 80, 24); return s },
+		Idle:    func(t testing.TB) *scene { return newScene(t, 80, 24, "ada", "bob") },
+		Running: func(t testing.TB) *scene { s, _ := museum(t, 80, 24); return s },
 		Gate: func(t testing.TB) *scene {
 			s, _ := museum(t, 80, 24)
 			s.on("", event.Asked{Gate: "g1", Kind: event.GateOverride, Title: "Another winner?", Choices: []event.Choice{{ID: "ada"}, {ID: "bob"}}})

@@ -45,14 +45,14 @@ func TestLookAround(t *testing.T) {
 func TestConversations(t *testing.T) {
 	a := stage(t, agreed, nil)
 	r, _ := sit(t, a)
-	r.Type("First question").Press("enter").See("Final answer", "First question")
+	r.Type("First question").Press("enter").See("Final answer", "First question", "success")
 	r.Type("/rename Sorting").Press("enter").See("This conversation is called Sorting now.")
 	r.Until("hear the name", func() bool {
 		flows, err := a.Flows(t.Context())
 		return err == nil && slices.ContainsFunc(flows, func(f control.Flow) bool { return f.Task.Text == "Sorting" })
 	})
 	r.Type("/new").Press("enter").See("A new conversation.").Gone("Final answer")
-	r.Type("Second question").Press("enter").See("Final answer", "Second question")
+	r.Type("Second question").Press("enter").See("Final answer", "Second question", "success")
 	r.Press("f3").See("Runs and conversations", "Sorting", "Second question")
 	r.Type("sorting").Gone("Second question").See("First question").Press("enter")
 	r.Gone("Runs and conversations").See("First question", "Final answer")

@@ -77,10 +77,7 @@ func (m *Model) turned(id event.FlowID, s view.Session, session bool) tea.Cmd {
 // vacate empties the window: nothing is followed or driven from here any more.
 // What it returns waits, outside the loop, until what was driven is free.
 func (m *Model) vacate() (freed func()) {
-	if m.driver.stop != nil {
-		m.driver.stop()
-		m.driver.stop = nil
-	}
+	freed = m.driver.letGo()
 	m.feed.leave(m.id)
 	for _, s := range []*story{m.story, m.past} {
 		if s != nil {
@@ -90,7 +87,7 @@ func (m *Model) vacate() (freed func()) {
 	m.id, m.session, m.story, m.past = "", view.Session{}, nil, nil
 	m.tab, m.inList, m.screens = 0, false, nil
 	m.lanes.reset()
-	return m.driver.wg.Wait
+	return freed
 }
 
 // anew begins a conversation with nothing said yet.
