@@ -64,9 +64,13 @@ func (a *ask) View(m *Model, width, height int) []string {
 		if len(c.Keys) > 0 {
 			key = keyName(c.Keys[0])
 		}
-		line := text.Cut("  "+m.theme.Key.Render(key)+"  "+c.About, width)
+		words := c.About
+		if text.Width(key+words)+4 > width {
+			words = c.Title
+		}
+		line := text.Cut("  "+m.theme.Key.Render(key)+"  "+words, width)
 		if i == a.at {
-			line = m.theme.Selected.Render(text.Pad(text.Cut("› "+key+"  "+c.About, width), width))
+			line = m.theme.Selected.Render(text.Pad(text.Cut("› "+key+"  "+words, width), width))
 		}
 		out = append(out, line)
 	}

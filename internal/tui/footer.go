@@ -28,9 +28,16 @@ func (m *Model) lastLine(w int, where ...Where) string {
 // room for, the most useful first.
 func (m *Model) hints(w int, where ...Where) string {
 	var best []Action
-	for _, a := range m.table {
-		if a.Hint > 0 && len(a.Keys) > 0 && slices.Contains(where, a.Where) && a.why(m) == "" {
-			best = append(best, a)
+	taken := map[string]bool{} // a key means what it means in the first place
+	for _, w := range where {
+		for _, a := range m.table {
+			if a.Where != w || len(a.Keys) == 0 || taken[a.Keys[0]] {
+				continue
+			}
+			taken[a.Keys[0]] = true
+			if a.Hint > 0 && a.why(m) == "" {
+				best = append(best, a)
+			}
 		}
 	}
 	slices.SortStableFunc(best, func(a, b Action) int { return a.Hint - b.Hint })

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -151,7 +152,10 @@ func (m *Model) overrideLine(g view.Gate, w int) string {
 	case text.Width(say+left)+4 <= w:
 		return say + left
 	}
-	return "Ctrl+O override, Enter go on" + left
+	if _, counts := g.Closes(); !counts {
+		return "Ctrl+O override, Enter go on"
+	}
+	return strings.TrimSuffix(m.left(g), " left") + " Ctrl+O override, Enter go on"
 }
 
 func overrideActions() []Action {

@@ -90,36 +90,38 @@ func (p *permission) Update(m *Model, msg tea.Msg) (tea.Cmd, bool) {
 	return nil, used
 }
 
-// View shows all of the action; what does not fit is scrolled to.
+// View shows all of the action; what does not fit is scrolled to, and it is said
+// that there is more.
 func (p *permission) View(m *Model, width, height int) []string {
 	g, ok := m.gate(p.gate)
 	if !ok {
 		return []string{m.theme.Dim.Render("This has been answered.")}
 	}
-	out := text.Wrap(m.theme.Strong.Render(text.Clean(view.OneLine(g.Title))), width)
+	all := text.Wrap(m.theme.Strong.Render(text.Clean(view.OneLine(g.Title))), width)
+	for _, l := range wrapped(m.texts.of(g.Text), width) {
+		all = append(all, m.theme.Code.Render(l))
+	}
 	if m.story != nil {
 		if w := m.story.wishes[g.Ref]; w.rule != "" {
-			out = append(out, text.Wrap(m.theme.Dim.Render("Asked because: "+text.Clean(view.OneLine(w.rule))), width)...)
+			all = append(all, text.Wrap(m.theme.Dim.Render("Asked because: "+text.Clean(view.OneLine(w.rule))), width)...)
 		}
 	}
-	out = append(out, "")
 	var tail []string
 	if p.writing {
-		tail = append([]string{m.theme.Dim.Render("Deny, because:")}, p.reason.lines(m, width, 4, true)...)
+		tail = append([]string{m.theme.Dim.Render("Deny, because:")}, p.reason.lines(m, width, max(min(4, height/3), 1), true)...)
 	}
-	room := max(height-len(out)-len(tail)-1, 3)
-	body := wrapped(m.texts.of(g.Text), width)
-	p.offset = max(min(p.offset, len(body)-room), 0)
-	end := min(p.offset+room, len(body))
-	for _, l := range body[p.offset:end] {
-		out = append(out, m.theme.Code.Render(l))
+	room := max(height-len(tail), 2)
+	if len(all) <= room {
+		return append(all, tail...)
 	}
-	if more := len(body) - end; more > 0 {
-		out = append(out, m.theme.Warn.Render(text.Cut(fmt.Sprintf("↓ %d more lines, scroll to read all of it", more), width)))
-	} else if p.offset > 0 {
-		out = append(out, m.theme.Dim.Render("the end"))
+	room--
+	p.offset = max(min(p.offset, len(all)-room), 0)
+	out := slices.Clone(all[p.offset : p.offset+room])
+	mark := m.theme.Dim.Render("the end")
+	if more := len(all) - room - p.offset; more > 0 {
+		mark = m.theme.Warn.Render(text.Cut(fmt.Sprintf("↓ %d more lines: scroll to read them", more), width))
 	}
-	return append(out, tail...)
+	return append(append(out, mark), tail...)
 }
 
 // permit answers the question on top.

@@ -38,7 +38,7 @@ func planning(t *testing.T) (*program, *robot.Robot, *clock) {
 func TestPlanSubmission(t *testing.T) {
 	a, r, c := planning(t)
 	r.See("Plan, revision 1", ".conclave/plans/", "The plan", "read the input", "sort it", "tasks 2", "approve")
-	r.Press("t").See("read the input")
+	r.Click("tasks 2").See("   1 1  read the input").Click("plan ").Press("t").See("   2 2  sort it")
 	r.Press("d").See("This is the first revision.")
 	r.Press("a").See("only just opened")
 	r.Press("esc").See("Plan, revision 1, waits for your review", "Plan waits for your review").Gone("request changes")

@@ -120,7 +120,11 @@ func (p *planReview) Where() Where {
 
 func (p *planReview) Title(m *Model) string {
 	plan, _, _ := m.planOf(p.gate, p.revision)
-	return fmt.Sprintf("Plan, revision %d · %s", p.revision, plan.Dir)
+	dir := plan.Dir
+	if i := strings.LastIndex(dir, ".conclave"); i > 0 { // the rest is where we are
+		dir = dir[i:]
+	}
+	return fmt.Sprintf("Plan, revision %d · %s", p.revision, dir)
 }
 
 // planOf is a revision of a plan and the one before it.
@@ -176,7 +180,7 @@ func (p *planReview) View(m *Model, width, height int) []string {
 	if !ok {
 		return []string{m.theme.Dim.Render("The plan is not there any more.")}
 	}
-	head := []string{p.tabsLine(m, plan, before, width)}
+	head := []string{p.tabsLine(m, plan, width)}
 	foot := p.foot(m, width, max(height/4, 1))
 	room := max(height-len(head)-len(foot), 1)
 	var body []string
@@ -189,28 +193,49 @@ func (p *planReview) View(m *Model, width, height int) []string {
 	return append(append(head, text.Fit(body, width, room)...), foot...)
 }
 
-// tabsLine is the ways to look at the plan, and how much it holds.
-func (p *planReview) tabsLine(m *Model, plan, before event.Planned, width int) string {
+// planViews are the ways to look at a plan, in the order of their tabs.
+var planViews = []planView{planText, planLines, planTasks, planDiff}
+
+// label is what the tab of a way to look at a plan says.
+func (p *planReview) label(m *Model, v planView) string {
+	plan, before, _ := m.planOf(p.gate, p.revision)
+	switch {
+	case v == planTasks:
+		return fmt.Sprintf(" tasks %d ", len(plan.Tasks))
+	case v == planDiff && before.Revision > 0:
+		added, removed := diff.Stat(m.texts.of(before.Text), m.texts.of(plan.Text))
+		return fmt.Sprintf(" changes +%d −%d ", added, removed)
+	}
+	return " " + string(v) + " "
+}
+
+// tabsLine is the ways to look at the plan, and who wrote it.
+func (p *planReview) tabsLine(m *Model, plan event.Planned, width int) string {
 	line := " "
-	for _, v := range []planView{planText, planLines, planTasks, planDiff} {
-		label := string(v)
-		switch {
-		case v == planTasks:
-			label = fmt.Sprintf("tasks %d", len(plan.Tasks))
-		case v == planDiff && before.Revision > 0:
-			added, removed := diff.Stat(m.texts.of(before.Text), m.texts.of(plan.Text))
-			label = fmt.Sprintf("changes +%d −%d", added, removed)
-		}
+	for _, v := range planViews {
 		style := m.theme.Dim
 		if v == p.view {
 			style = m.theme.Selected
 		}
-		line += style.Render(" "+label+" ") + " "
+		line += style.Render(p.label(m, v)) + " "
 	}
 	if plan.By != "" {
 		line += m.theme.Faint.Render("written by " + text.Clean(plan.By))
 	}
 	return text.Cut(line, width)
+}
+
+// Click opens a tab.
+func (p *planReview) Click(m *Model, x, y int) tea.Cmd {
+	at := 1
+	for _, v := range planViews {
+		n := text.Width(p.label(m, v))
+		if y == 0 && x >= at && x < at+n && !p.commenting {
+			p.look(v)
+		}
+		at += n + 1
+	}
+	return nil
 }
 
 // scrolled is the text of the plan, or what has changed in it.

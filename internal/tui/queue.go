@@ -236,15 +236,11 @@ func (m *Model) messageLine(x view.Message, w int) string {
 	return m.theme.User.Render(text.Cut(line+fate, w))
 }
 
-// labels are agents by their labels.
+// labels are agents by their labels and ids.
 func (m *Model) labels(ids []event.AgentID) string {
 	var out []string
 	for _, a := range ids {
-		name := string(a)
-		if l, ok := m.story.card.Agent(a); ok && l.Label != "" {
-			name = string(l.Label)
-		}
-		out = append(out, text.Clean(name))
+		out = append(out, m.nameOf(a))
 	}
 	return strings.Join(out, ", ")
 }

@@ -17,7 +17,13 @@ const atStop Where = "stopping an agent"
 // steerActions are for a run that goes on.
 func steerActions() []Action {
 	return append(queueActions(), []Action{
-		{Name: "interrupt", Keys: []string{"esc"}, Where: InInput, Title: "interrupt", Hint: 3, Why: nil,
+		{Name: "interrupt", Keys: []string{"esc"}, Where: InInput, Title: "interrupt", Hint: 3,
+			Why: func(m *Model) string {
+				if m.past == nil && !m.leaving && !m.busy() {
+					return "Nothing is running. Ctrl+D leaves."
+				}
+				return ""
+			},
 			About: "Stop what is going on and keep what there is (press twice); with nothing going on, go back",
 			Do:    (*Model).escape},
 		{Name: "cancel", Command: true, Where: Anywhere, Title: "cancel the run", Why: whileRunning,
@@ -62,8 +68,6 @@ func (m *Model) escape(string) tea.Cmd {
 	case m.leaving:
 		m.leaving = false
 		m.notify("The window stays open.")
-	case !m.busy():
-		m.notify("Nothing is running. Ctrl+D leaves.")
 	case m.o.Now().Sub(m.escaped) < twice:
 		m.escaped = time.Time{}
 		return m.cancel()

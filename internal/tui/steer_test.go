@@ -49,7 +49,25 @@ steps:
 		map[string]string{"waits.yaml": waits})
 	r, _ := sit(t, a)
 	r.Type("Measure").Press("enter").See("● ada").Type("metric please").Press("enter")
-	r.See("In metric units.", "metric please – read by agent1")
+	r.See("metric please – read by agent1")
+}
+
+// Several permissions wait in turn.
+func TestPermissionsQueue(t *testing.T) {
+	two := strings.Replace(cautious, "orchestrator: {agent_mode: single, final_answer_strategy: winner_reuse}", "orchestrator: {refinement: false, override: off}", 1)
+	two = strings.Replace(two, "orchestrator", "  - {id: bob, backend: {type: script, script: touch.yaml, shell: {sandbox: host}}}\norchestrator", 1)
+	a := stage(t, two, map[string]string{"touch.yaml": touchScript})
+	r, c := sit(t, a)
+	r.Type("Do it").Press("enter").See("Permission, 1 more")
+	c.pass(time.Minute)
+	first, second := "│ May agent1", "│ May agent2"
+	if strings.Contains(r.Screen(), second) { // whoever asked first
+		first, second = second, first
+	}
+	r.See(first).Press("tab").See(second).Press("tab").See(first)
+	r.Press("a").See("Permission ─").Gone("1 more")
+	c.pass(time.Minute)
+	r.Press("a").Gone("Permission ─").See("It was done.")
 }
 
 // Whom messages go to is switched and seen.
@@ -57,7 +75,7 @@ func TestMessageTarget(t *testing.T) {
 	_, r := busyPair(t)
 	r.See("messages to all", "Say something to all agents")
 	r.Press("alt+i").See("whose tab is open; all together are open now")
-	r.Press("alt+1").See("messages to").Type("only you").Press("enter").See("✉ to agent1: only you")
+	r.Press("alt+1").See("messages to").Type("only you").Press("enter").See("): only you – waits for agent")
 	r.Type("/to bob").Press("enter").See("messages to bob", "(bob)")
 	r.Type("/to nobody").Press("enter").See("There is no agent nobody")
 	r.Type("/to all").Press("enter").See("messages to all")
@@ -93,6 +111,6 @@ func TestInterrupt(t *testing.T) {
 	_, r := busyPair(t)
 	r.Press("esc").See("Esc again")
 	r.clock.pass(time.Minute)
-	r.Press("esc").See("Esc again").Press("esc").See("cancelled")
+	r.Press("esc").See("Esc again").Press("esc").See("cancelled").Gone("(locked)")
 	r.Press("esc").See("Nothing is running")
 }
