@@ -220,13 +220,16 @@ func shortModel(s string) string {
 // openTab shows an agent's timeline; in single mode, between runs, it also makes
 // it the one who works.
 func (m *Model) openTab(i int) tea.Cmd {
-	n := len(m.agents())
-	m.tab = min(max(i, 0), n)
+	was, alone := m.tab, m.single()
+	m.tab = min(max(i, 0), len(m.agents()))
 	if m.tab == 0 {
 		m.split = false
 	}
 	if a := m.active(); a != "" && m.modes.Single && !m.busy() {
 		m.modes.Agent = a
+	}
+	if m.tab == was && m.single() == alone {
+		m.notify("That tab is open already.")
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (m *Model) around(s *story) (before, after []entry) {
 				*at = append(*at, &pastRun{run: r, plan: r.Purpose == event.PurposePlan})
 			}
 			for len(plan) > 0 && (plan[0].Run == r.ID || plan[0].Run == "") {
-				*at = append(*at, &planRow{plan[0]})
+				*at = append(*at, &planRow{p: plan[0], known: plan[0].Run == here && here != ""})
 				plan = plan[1:]
 			}
 		}
@@ -182,11 +182,19 @@ func (r *pastRun) draw(b brush) []string {
 	return b.apart(lines)
 }
 
-// planRow is a revision of a plan.
-type planRow struct{ p event.Planned }
+// planRow is a revision of a plan. Known: the answer above it is the plan.
+type planRow struct {
+	p     event.Planned
+	known bool
+}
 
-func (r *planRow) key() string           { return fmt.Sprintf("plan/%s/%d", r.p.Plan, r.p.Revision) }
-func (r *planRow) version() uint64       { return 0 }
+func (r *planRow) key() string { return fmt.Sprintf("plan/%s/%d", r.p.Plan, r.p.Revision) }
+func (r *planRow) version() uint64 {
+	if r.known {
+		return 1
+	}
+	return 0
+}
 func (r *planRow) plain(m *Model) string { return m.texts.of(r.p.Text) }
 
 func (r *planRow) draw(b brush) []string {
@@ -199,7 +207,9 @@ func (r *planRow) draw(b brush) []string {
 		head += fmt.Sprintf(" · %d tasks", n)
 	}
 	lines := hang(t.Accent.Render("☐"), text.Wrap(t.Accent.Render(head), b.inner()))
-	lines = append(lines, indent(b.fold(b.markdown(b.of(r.p.Text)), foldedTurn))...)
+	if !r.known || b.open {
+		lines = append(lines, indent(b.fold(b.markdown(b.of(r.p.Text)), foldedTurn))...)
+	}
 	return b.apart(append(lines, "  "+t.Dim.Render(text.CutLeft(view.OneLine(r.p.Dir), b.inner()))))
 }
 
