@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,55 +19,43 @@ const (
 	cutTo  = 600
 )
 
-// A piece is one text of a transcript.
+// A piece is one text of a transcript: something somebody said, between marks
+// that say what it is, or without a tag a sentence of our own.
 type piece struct {
-	tag  string // what it is, with its attributes
-	text string
-	// plain is a sentence of our own that stands by itself.
-	plain bool
-	// vital: it is what the run is about, and never cut.
-	vital bool
+	tag  string // with its attributes
+	of   event.Content
+	text string // once it is read
 }
+
+const introduction = "This is a conversation with a person, of which the task above is the newest message. What was said before, and what came of it, oldest first:"
 
 // Context is what the run is told besides its task: what was said in the session
 // so far and what came of it, and, where it is about a plan, the plan and what
 // the person said about it. Text resolves content. The first thing said in a
 // session has none.
 func (l Launch) Context(text func(event.Content) (string, error)) (string, error) {
-	w := writer{text: text}
+	var before, now writer
 	for i, t := range l.Before {
-		w.turn(i+1, t)
+		before.turn(i+1, t)
 	}
-	if len(w.pieces) > 0 {
-		w.pieces = append([]piece{{plain: true, text: "This is a conversation with a person, of which the task above is the newest message. What was said before, and what came of it, oldest first:"}}, w.pieces...)
+	now.current(l)
+	pieces, err := fit(before, now, text)
+	if err != nil {
+		return "", fmt.Errorf("tell what was said before: %w", err)
 	}
-	w.current(l)
-	if w.err != nil {
-		return "", fmt.Errorf("tell what was said before: %w", w.err)
-	}
-	return render(w.pieces), nil
+	return render(pieces), nil
 }
 
 // writer gathers the pieces of a transcript.
-type writer struct {
-	text   func(event.Content) (string, error)
-	pieces []piece
-	err    error
-}
+type writer []piece
 
 func (w *writer) say(format string, args ...any) {
-	w.pieces = append(w.pieces, piece{plain: true, text: fmt.Sprintf(format, args...)})
+	*w = append(*w, piece{text: fmt.Sprintf(format, args...)})
 }
 
-func (w *writer) put(tag string, c event.Content) { w.add(tag, c, false) }
-
-func (w *writer) add(tag string, c event.Content, vital bool) {
-	s, err := w.text(c)
-	if err != nil && w.err == nil {
-		w.err = err
-	}
-	if strings.TrimSpace(s) != "" {
-		w.pieces = append(w.pieces, piece{tag: tag, text: strings.TrimRight(s, "\n"), vital: vital})
+func (w *writer) put(tag string, c event.Content) {
+	if !c.Empty() {
+		*w = append(*w, piece{tag: tag, of: c})
 	}
 }
 
@@ -123,15 +112,15 @@ func (w *writer) run(n int, r Run) {
 	}
 	switch {
 	case b.Status == "":
-		w.say("Nothing came of that: no run could be started (%s).", oneLine(b.Error))
+		w.say("Nothing came of that: no run could be started (%s).", reason(b.Error))
 	case b.Status == event.StatusCancelled && b.Answer.Empty():
 		w.say("The person cancelled the work on that before there was an answer.")
 	case b.Status == event.StatusCancelled:
 		w.say("The person cancelled the work on that. What there was by then:")
 	case b.Answer.Empty():
-		w.say("The work on that failed without an answer (%s).", oneLine(b.Error))
+		w.say("The work on that failed without an answer (%s).", reason(b.Error))
 	case b.Status != event.StatusSuccess:
-		w.say("The work on that was cut short (%s). What there was by then:", oneLine(b.Error))
+		w.say("The work on that was cut short (%s). What there was by then:", reason(b.Error))
 	case r.Purpose == event.PurposeExecute:
 		w.say("It was carried out:")
 	}
@@ -151,7 +140,7 @@ func (w *writer) current(l Launch) {
 	for _, r := range l.Turn.Runs {
 		if r.Returned != nil {
 			for _, u := range r.Returned.Unread {
-				w.add("also_said", u, true)
+				w.put("also_said", u)
 			}
 		}
 	}
@@ -164,13 +153,13 @@ func (w *writer) current(l Launch) {
 	} else {
 		w.say("There is a plan for the task already, revision %d below. Write it anew, whole, with the changes that the person asks for.", p.Revision)
 	}
-	w.add(fmt.Sprintf("plan revision=\"%d\"", p.Revision), p.Text, true)
+	w.put(fmt.Sprintf("plan revision=\"%d\"", p.Revision), p.Text)
 	if l.Purpose == event.PurposeExecute && len(p.Tasks) > 0 {
 		var b strings.Builder
 		for _, t := range p.Tasks {
 			fmt.Fprintf(&b, "%s. %s\n", t.ID, oneLine(t.Text))
 		}
-		w.add("tasks", event.Inline(b.String()), true)
+		w.put("tasks", event.Inline(b.String()))
 	}
 	if l.Note != "" {
 		if l.Purpose == event.PurposeExecute {
@@ -178,31 +167,24 @@ func (w *writer) current(l Launch) {
 		} else {
 			w.say("The person wants this changed:")
 		}
-		w.add("said about=\"the plan\"", event.Inline(l.Note), true)
+		w.put("said about=\"the plan\"", event.Inline(l.Note))
 	}
 }
 
 // render writes the pieces between marks that no text in them can hold: the mark
 // depends on all of them.
 func render(pieces []piece) string {
-	if len(pieces) == 0 {
-		return ""
-	}
 	var all strings.Builder
 	for _, p := range pieces {
 		all.WriteString(p.tag + "\x00" + p.text + "\x00")
 	}
 	id := string(event.HashOf([]byte(all.String())))[:8]
-	pieces, left := fit(pieces)
 	var b strings.Builder
 	for i, p := range pieces {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		if i == 1 && left > 0 {
-			fmt.Fprintf(&b, "(%d texts from the beginning of the conversation are left out.)\n\n", left)
-		}
-		if p.plain {
+		if p.tag == "" {
 			b.WriteString(p.text + "\n")
 			continue
 		}
@@ -212,35 +194,56 @@ func render(pieces []piece) string {
 	return b.String()
 }
 
-// fit cuts texts until all is short enough, the oldest first, and tells how many
-// it left out. What is vital stays as it is, and so does the introduction.
-func fit(pieces []piece) ([]piece, int) {
-	out := make([]piece, len(pieces))
-	copy(out, pieces)
+// fit reads what is told, the newest first, until that is enough. What the run
+// is about is told whole.
+func fit(before, now []piece, text func(event.Content) (string, error)) ([]piece, error) {
+	var out []piece // newest first
 	used := 0
-	for _, p := range out {
-		if p.vital {
-			used += len(p.text)
+	for _, p := range slices.Backward(now) {
+		if err := p.read(text); err != nil {
+			return nil, err
 		}
+		out, used = p.onto(out), used+len(p.text)
 	}
-	first := len(out)
-	for i := len(out) - 1; i >= 0; i-- {
-		p := &out[i]
-		if !p.vital {
-			if !p.plain && used+len(p.text) > inFull {
-				p.text = shorten(p.text)
-			}
-			used += len(p.text)
+	left := len(before)
+	for _, p := range slices.Backward(before) {
+		if err := p.read(text); err != nil {
+			return nil, err
 		}
-		if used > most && !p.vital && i > 0 {
+		if p.tag != "" && used+len(p.text) > inFull {
+			p.text = shorten(p.text)
+		}
+		if used += len(p.text); used > most {
 			break
 		}
-		first = i
+		out, left = p.onto(out), left-1
 	}
-	if first <= 1 {
-		return out, 0
+	if left > 0 {
+		out = append(out, piece{text: fmt.Sprintf("(%d texts from the beginning of the conversation are left out.)", left)})
 	}
-	return append(out[:1:1], out[first:]...), first - 1
+	if len(before) > 0 {
+		out = append(out, piece{text: introduction})
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// read puts in the text of what somebody said.
+func (p *piece) read(text func(event.Content) (string, error)) error {
+	if p.tag == "" {
+		return nil
+	}
+	s, err := text(p.of)
+	p.text = strings.TrimRight(s, "\n")
+	return err
+}
+
+// onto appends the piece if there is anything in it.
+func (p piece) onto(out []piece) []piece {
+	if strings.TrimSpace(p.text) == "" {
+		return out
+	}
+	return append(out, p)
 }
 
 // shorten keeps the beginning and the end of a text.
@@ -259,3 +262,6 @@ func shorten(s string) string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// reason is an error for a sentence.
+func reason(s string) string { return oneLine(shorten(s)) }

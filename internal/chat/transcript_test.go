@@ -84,3 +84,54 @@ func TestTranscriptNeedsItsTexts(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What a run is about is told whole, however much there is of it and whatever is
+// said besides.
+func TestPlanIsToldWhole(t *testing.T) {
+	plan := "first " + strings.Repeat("step ", 60_000) + "last"
+	for _, before := range []int{0, 100} {
+		for _, purpose := range []string{event.PurposeExecute, event.PurposePlan} {
+			l := long(before, 10_000)
+			l.Launched = event.Launched{Purpose: purpose, Plan: "plan-1", Revision: 1, Note: "mind the gap"}
+			l.Turn.Plans = []event.Planned{{Plan: "plan-1", Revision: 1, Text: event.Inline(plan), Tasks: []event.Task{{ID: "1", Text: "dig"}}}}
+			l.Turn.Runs = []chat.Run{{Returned: &event.Returned{Unread: []event.Content{event.Inline("use metric units")}}}}
+			text, err := l.Context(inline)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range []string{plan, "mind the gap", "use metric units", "the plan below, revision 1"} {
+				if purpose == event.PurposePlan {
+					part = strings.ReplaceAll(part, "the plan below, revision 1", "revision 1 below")
+				}
+				if !strings.Contains(text, part) {
+					t.Errorf("%s after %d turns: %.30q is not told", purpose, before, part)
+				}
+			}
+		}
+	}
+}
+
+// Of a long conversation no more is read than is told.
+func TestTranscriptReadsWhatItTells(t *testing.T) {
+	read := 0
+	text, err := long(5000, 10_000).Context(func(c event.Content) (string, error) {
+		read += len(c.Text)
+		return c.Text, nil
+	})
+	if err != nil || !strings.Contains(text, "question 5000") {
+		t.Fatalf("%v: %.200q", err, text)
+	}
+	if read > 4<<20 {
+		t.Errorf("%d bytes were read to tell %d", read, len(text))
+	}
+}
+
+// A long error of one run does not push the conversation out.
+func TestTranscriptOfALongError(t *testing.T) {
+	l := long(3, 100)
+	l.Before[2].Runs[0].Returned = &event.Returned{Status: event.StatusError, Error: strings.Repeat("overloaded ", 100_000)}
+	text, err := l.Context(inline)
+	if err != nil || len(text) > 10_000 || !strings.Contains(text, "question 1") || !strings.Contains(text, "failed without an answer (overloaded") {
+		t.Errorf("%v: %d bytes: %.300s", err, len(text), text)
+	}
+}
