@@ -26,7 +26,7 @@ func (t Timeline) item(e event.Event) Item {
 		return t.workItem(e)
 	case event.Refused, event.Interrupted, event.Failed, event.Warned, event.Lost:
 		return t.troubleItem(e)
-	case event.CancelRequested, event.Ending, event.Chosen, event.Asked, event.Replied, event.Closed:
+	case event.CancelRequested, event.Ending, event.Chosen, event.Asked, event.Closed:
 		return t.decisionItem(e)
 	case event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested,
 		event.StopRequested, event.Said:
@@ -40,7 +40,7 @@ func (t Timeline) item(e event.Event) Item {
 		return Item{Kind: ItemChild, Title: "launches " + string(f.Child), Ref: string(f.Child)}
 	case event.Settled:
 		return Item{Kind: ItemChild, Title: fmt.Sprintf("child flow ended: %d tokens, %s", f.Spent.Tokens, f.Spent.Cost)}
-	case event.Granted, event.Proposed, event.Admitted, event.TimerFired, event.Wished,
+	case event.Granted, event.Proposed, event.Admitted, event.TimerFired, event.Wished, event.Replied,
 		event.Called, event.ToolCalled, event.ToolReturned:
 		return Item{} // bookkeeping, or shown elsewhere
 	case event.Unknown:
@@ -74,7 +74,10 @@ func (t Timeline) workItem(e event.Event) Item {
 		return Item{Kind: ItemVote, Turn: f.Turn, Title: title, Detail: event.Inline(f.Reason), Ref: who}
 	case event.Presenting:
 		draft := answerName(t.label(f.Draft), f.Revision)
-		title := fmt.Sprintf("presents from %s (%s)", draft, f.Strategy)
+		title := "presents from " + draft
+		if f.Strategy == event.Synthesize {
+			title += ", with the best of the others"
+		}
 		if f.Execute {
 			title = "carries out the plan " + draft
 		}
@@ -162,10 +165,8 @@ func (t Timeline) decisionItem(e event.Event) Item {
 			title, detail = "asks a person for permission", f.Text
 		}
 		return Item{Kind: ItemGate, Title: title, Detail: detail, Ref: f.Gate}
-	case event.Replied:
-		return Item{Kind: ItemGate, Title: "reply" + prefixed(" from ", f.By) + bracketed(t.choice(f.Choice)), Detail: event.Inline(f.Text), Ref: f.Gate}
 	case event.Closed:
-		return Item{Kind: ItemGate, Title: words(", ", "question closed with "+t.choice(f.Choice), f.How), Ref: f.Gate}
+		return Item{Kind: ItemGate, Title: t.decision(f), Detail: event.Inline(f.Text), Ref: f.Gate}
 	}
 	return Item{}
 }
@@ -199,6 +200,18 @@ func (t Timeline) tally(f event.Chosen) string {
 		out = append(out, fmt.Sprintf("%s %d", s.Label, s.Points))
 	}
 	return words(", ", out...)
+}
+
+// decision is how a question was answered: "decided by ada: agent2".
+func (t Timeline) decision(f event.Closed) string {
+	who := "decided" + prefixed(" by ", f.By)
+	switch f.How {
+	case "expired":
+		who = "nobody answered in time"
+	case "ending":
+		who = "question withdrawn"
+	}
+	return who + ": " + t.choice(f.Choice)
 }
 
 // choice is a reply in the words of the run: agents go by their labels.
