@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"conclave/internal/chat"
@@ -44,8 +45,10 @@ func (h *chair) Do(ctx context.Context, c flow.Command, p engine.Port) []event.F
 func (h *chair) launch(ctx context.Context, l chat.Launch, p engine.Port) []event.Fact {
 	inner, done := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { h.handOn(inner, l, p) })
-	r, err := h.run(ctx, l)
+	var wish atomic.Pointer[chat.Cancel]
+	wish.Store(l.Cancel)
+	wg.Go(func() { h.handOn(inner, l, p, &wish) })
+	r, err := h.run(ctx, l, &wish)
 	done()
 	wg.Wait()
 	switch {
@@ -58,8 +61,9 @@ func (h *chair) launch(ctx context.Context, l chat.Launch, p engine.Port) []even
 	return []event.Fact{l.Fact(r)}
 }
 
-// handOn hands a person's wish to end the run to the run.
-func (h *chair) handOn(ctx context.Context, l chat.Launch, p engine.Port) {
+// handOn hands a person's wish to end the run to the run, and keeps it in wish
+// for whoever would go on with the run.
+func (h *chair) handOn(ctx context.Context, l chat.Launch, p engine.Port, wish *atomic.Pointer[chat.Cancel]) {
 	cancel := func(c chat.Cancel) {
 		for range h.log.Follow(ctx, l.Run, 1) {
 			break // it is there
@@ -76,6 +80,7 @@ func (h *chair) handOn(ctx context.Context, l chat.Launch, p engine.Port) {
 		case <-p.Told():
 			for _, n := range p.Notes() {
 				if c, ok := n.(chat.Cancel); ok {
+					wish.Store(&c)
 					cancel(c)
 				}
 			}
@@ -86,27 +91,22 @@ func (h *chair) handOn(ctx context.Context, l chat.Launch, p engine.Port) {
 }
 
 // run starts the run, or goes on with it if the log has it, and returns what it
-// has come to. One that cannot begin is returned as such.
-func (h *chair) run(ctx context.Context, l chat.Launch) (event.Returned, error) {
-	takeOver := h.takeOver
-	for {
+// has come to. One that cannot begin is returned as such: whatever the reason,
+// the person can say something else.
+func (h *chair) run(ctx context.Context, l chat.Launch, wish *atomic.Pointer[chat.Cancel]) (event.Returned, error) {
+	for takeOver := h.takeOver; ; takeOver = false {
 		r, there, err := h.outcome(ctx, l.Run)
-		switch {
-		case err != nil:
+		if err != nil || r.Status != "" {
 			return r, err
-		case there && r.Status != "":
-			return r, nil
-		case there:
-			err = h.a.Resume(ctx, l.Run, takeOver)
-		default:
-			var run control.Run
-			if run, err = h.prepare(ctx, l); err == nil {
-				err = h.a.Start(ctx, run)
-			}
+		}
+		cancel := wish.Load()
+		if there {
+			err = h.a.Resume(ctx, l.Run, takeOver, ending(cancel)...)
+		} else {
+			err = h.begin(ctx, l)
 		}
 		_, driven := errors.AsType[*control.Driven](err)
 		_, taken := errors.AsType[*control.TakenOver](err)
-		_, usage := errors.AsType[*control.Usage](err)
 		switch {
 		case ctx.Err() != nil:
 			return r, ctx.Err()
@@ -114,13 +114,35 @@ func (h *chair) run(ctx context.Context, l chat.Launch) (event.Returned, error) 
 			if err := h.await(ctx, l.Run); err != nil {
 				return r, err
 			}
-		case usage && !there:
-			return event.Returned{Error: err.Error()}, nil
-		case err != nil:
+		case err == nil, wish.Load() != cancel: // nobody has to work for a run to end
+		case there:
 			return r, err
+		default:
+			if _, began, _ := h.outcome(ctx, l.Run); began {
+				return r, err
+			}
+			return event.Returned{Error: err.Error()}, nil
 		}
-		takeOver = false
 	}
+}
+
+// begin starts a run that the log does not have.
+func (h *chair) begin(ctx context.Context, l chat.Launch) error {
+	run, err := h.prepare(ctx, l)
+	if err != nil {
+		return err
+	}
+	return h.a.Start(ctx, run)
+}
+
+// ending is what a run that is gone on with is told first if it is to be ended,
+// besides what is in its inbox: so nobody is called to work on it. The log may
+// have the wish under its own id already.
+func ending(c *chat.Cancel) []event.Fact {
+	if c == nil {
+		return nil
+	}
+	return []event.Fact{{ID: fmt.Sprintf("%s/%d", c.ID, time.Now().UnixNano()), Body: c.CancelRequested}}
 }
 
 // again is how often to look after a driver that cannot be listened to.

@@ -97,14 +97,7 @@ func (h *chair) prepare(ctx context.Context, l chat.Launch) (control.Run, error)
 	if o.modes.Agent != "" {
 		q.Agents = []event.AgentID{o.modes.Agent}
 	}
-	run, err := h.a.prepare(ctx, q, o)
-	if err != nil && ctx.Err() == nil {
-		// Whatever it is, the person can say something else.
-		if _, usage := errors.AsType[*control.Usage](err); !usage {
-			err = &control.Usage{Err: err}
-		}
-	}
-	return run, err
+	return h.a.prepare(ctx, q, o)
 }
 
 // before is a run that was there before the session, as the first turn of it.

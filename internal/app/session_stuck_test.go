@@ -1,0 +1,119 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"conclave/internal/event"
+	"conclave/internal/view"
+)
+
+// settled says something to a session that nobody drives, and goes on with it
+// until it waits for the person.
+func (k *talk) settled(b event.Body) (view.Session, error) {
+	k.t.Helper()
+	k.ids++
+	if err := k.a.Send(k.t.Context(), k.id, event.Fact{ID: k.t.Name() + string(rune('a'+k.ids)), Body: b}); err != nil {
+		k.t.Fatal(err)
+	}
+	failed := k.a.Settle(k.t.Context(), k.id)
+	s, err := k.a.Open(k.t.Context(), k.id)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return *s.Session, failed
+}
+
+// Whatever keeps a run from beginning, the session tells it and takes the next
+// thing that is said.
+func TestRunsThatCannotBegin(t *testing.T) {
+	for _, c := range []struct {
+		name, agents string
+		spoil        func(*testing.T, *App)
+		words        string
+	}{
+		{"workspaces", ", cwd: workspace", func(t *testing.T, a *App) {
+			if err := os.WriteFile(a.state("runs"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "workspaces ready"},
+		{"what was said before", "", func(t *testing.T, a *App) {
+			if err := os.RemoveAll(a.state("blobs")); err != nil {
+				t.Fatal(err)
+			}
+		}, "what was said before"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := talkers(t, "")
+			team := "agents: [{id: ada, backend: {type: script, script: talker.yaml" + c.agents + "}}]\n"
+			if err := os.WriteFile(filepath.Join(a.project, "team.yaml"), []byte(team), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			k := a.begin(t, event.SessionStarted{})
+			quick := event.Modes{Quick: true}
+			long, err := a.shelve(t.Context(), event.Inline("one "+strings.Repeat("and one ", 1000)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := k.settled(event.Said{Text: long, Modes: quick}); err != nil {
+				t.Fatal(err)
+			}
+			if c.name == "workspaces" {
+				if err := os.RemoveAll(a.state("runs")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.spoil(t, a)
+			for range 2 {
+				s, err := k.settled(event.Said{Text: event.Inline("two"), Modes: quick})
+				if err != nil {
+					t.Fatalf("the session cannot go on: %v", err)
+				}
+				if r := last(s.Turns[len(s.Turns)-1]); r.Status != "" || !strings.Contains(r.Error, c.words) {
+					t.Errorf("got %+v", r)
+				}
+			}
+		})
+	}
+}
+
+// A run that cannot be gone on with can still be cancelled in its session: nobody
+// has to work for that.
+func TestCancelWhatCannotGoOn(t *testing.T) {
+	a := talkers(t, "")
+	k := a.begin(t, event.SessionStarted{}).drive()
+	run := k.send(event.Said{Text: event.Inline("wait for me")}, func(s view.Session) bool { return s.Running != "" }).Running
+	for e, err := range a.Follow(t.Context(), run, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := e.Body.(event.Assigned); ok {
+			break
+		}
+	}
+	k.leave()
+	if err := os.Remove(filepath.Join(a.project, "talker.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Settle(t.Context(), k.id); err == nil || !strings.Contains(err.Error(), "conclave runs cancel "+string(run)) {
+		t.Errorf("going on gives %v", err)
+	}
+	if err := a.Send(t.Context(), k.id, event.Fact{ID: "in/cancel", Body: event.CancelRequested{By: "ann"}}); err != nil {
+		t.Fatal(err)
+	}
+	// The first may give up before it hears of the cancel, but not the second.
+	_ = a.Settle(t.Context(), k.id)
+	if err := a.Settle(t.Context(), k.id); err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.Open(t.Context(), k.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := last(s.Session.Turns[0]); r.Status != event.StatusCancelled {
+		t.Errorf("got %+v", r)
+	}
+	k.drive().sound()
+}
