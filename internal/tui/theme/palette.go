@@ -79,7 +79,7 @@ func (p palette) theme(name string) Theme {
 		Added: fg(p.good), Removed: fg(p.bad), Hunk: fg(p.cyan),
 		Code: fg(p.cyan), Quote: fg(p.dim), Heading: fg(p.accent).Bold(true),
 		Link:     fg(p.accent).Underline(true),
-		Thinking: fg(p.dim).Italic(true), Tool: fg(p.cyan), User: fg(p.good).Bold(true), Locked: fg(p.warn),
+		Thinking: fg(p.dim).Italic(true), Tool: fg(p.cyan), User: fg(p.good).Bold(true), Locked: fg(p.faint),
 	}
 	for i, hex := range p.agents {
 		t.agents[i] = fg(hex)

@@ -70,7 +70,7 @@ func TestContrast(t *testing.T) {
 					bg = th.Background
 				}
 				least := 4.5
-				if role == "Dim" || role == "Faint" || role == "Border" {
+				if role == "Dim" || role == "Faint" || role == "Border" || role == "Locked" {
 					least = 3
 				}
 				if got := contrast(fg, bg); got < least {
