@@ -103,7 +103,7 @@ const lull = time.Second
 var errAtRest = errors.New("at rest")
 
 // Settle implements [control.Sessions].
-func (a *App) Settle(ctx context.Context, id event.FlowID) (err error) {
+func (a *App) Settle(ctx context.Context, id event.FlowID, takeOver bool) (err error) {
 	log, err := a.existing(ctx)
 	if err != nil {
 		tellFailed(err)
@@ -111,11 +111,11 @@ func (a *App) Settle(ctx context.Context, id event.FlowID) (err error) {
 	}
 	s, ok, err := session(ctx, log, id)
 	if err == nil && !ok {
-		return a.Resume(ctx, id, false)
+		return a.Resume(ctx, id, takeOver)
 	}
 	defer func() { tellFailed(err) }()
-	for err == nil {
-		if err = a.untilRest(ctx, log, id, s); !errors.Is(err, errAtRest) {
+	for ; err == nil; takeOver = false {
+		if err = a.untilRest(ctx, log, id, s, takeOver); !errors.Is(err, errAtRest) {
 			return err
 		}
 		// Something may have been said at the last moment.
@@ -127,12 +127,12 @@ func (a *App) Settle(ctx context.Context, id event.FlowID) (err error) {
 	return err
 }
 
-func (a *App) untilRest(ctx context.Context, log eventlog.Log, id event.FlowID, s event.SessionStarted) error {
+func (a *App) untilRest(ctx context.Context, log eventlog.Log, id event.FlowID, s event.SessionStarted, takeOver bool) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	timer := time.AfterFunc(time.Hour, func() { leave(errAtRest) })
 	defer timer.Stop()
-	return a.converse(ctx, log, id, s, false, func(now view.Session) {
+	return a.converse(ctx, log, id, s, takeOver, func(now view.Session) {
 		if timer.Stop(); atRest(now) {
 			timer.Reset(lull)
 		}

@@ -177,7 +177,7 @@ func TestLaunchedAndNotStarted(t *testing.T) {
 		t.Fatalf("the last event is %+v", newest)
 	}
 	for range 2 {
-		if err := a.Settle(t.Context(), k.id); err != nil {
+		if err := a.Settle(t.Context(), k.id, false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,7 +18,7 @@ func (k *talk) settled(b event.Body) (view.Session, error) {
 	if err := k.a.Send(k.t.Context(), k.id, event.Fact{ID: k.t.Name() + string(rune('a'+k.ids)), Body: b}); err != nil {
 		k.t.Fatal(err)
 	}
-	failed := k.a.Settle(k.t.Context(), k.id)
+	failed := k.a.Settle(k.t.Context(), k.id, false)
 	s, err := k.a.Open(k.t.Context(), k.id)
 	if err != nil {
 		k.t.Fatal(err)
@@ -97,15 +97,15 @@ func TestCancelWhatCannotGoOn(t *testing.T) {
 	if err := os.Remove(filepath.Join(a.project, "talker.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Settle(t.Context(), k.id); err == nil || !strings.Contains(err.Error(), "conclave runs cancel "+string(run)) {
+	if err := a.Settle(t.Context(), k.id, false); err == nil || !strings.Contains(err.Error(), "conclave runs cancel "+string(run)) {
 		t.Errorf("going on gives %v", err)
 	}
 	if err := a.Send(t.Context(), k.id, event.Fact{ID: "in/cancel", Body: event.CancelRequested{By: "ann"}}); err != nil {
 		t.Fatal(err)
 	}
 	// The first may give up before it hears of the cancel, but not the second.
-	_ = a.Settle(t.Context(), k.id)
-	if err := a.Settle(t.Context(), k.id); err != nil {
+	_ = a.Settle(t.Context(), k.id, false)
+	if err := a.Settle(t.Context(), k.id, false); err != nil {
 		t.Fatal(err)
 	}
 	s, err := a.Open(t.Context(), k.id)

@@ -286,7 +286,7 @@ func TestLeaveAndResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if err := b.Settle(t.Context(), k.id); err != nil {
+	if err := b.Settle(t.Context(), k.id, false); err != nil {
 		t.Fatal(err)
 	}
 	now, err := b.Open(t.Context(), k.id)

@@ -18,7 +18,8 @@ func newRunsCancel(e *env) *cobra.Command {
 		Use:   "cancel ID",
 		Short: "End a run now with what it has, wherever it is driven",
 		Long: `Cancel ends a run with what it has and waits until that is done. The process
-that drives the run is asked to; a run that nobody drives is ended here.`,
+that drives the run is asked to; a run that nobody drives is ended here. Of a
+session it ends the run that goes on in it.`,
 		Example:           "  conclave runs cancel k3f9 --reason \"wrong question\"",
 		Args:              args(1, 1, "one run"),
 		ValidArgsFunction: e.runIDs(func(f control.Flow) bool { return !f.Finished }),
@@ -32,6 +33,9 @@ that drives the run is asked to; a run that nobody drives is ended here.`,
 
 func (e *env) cancelRun(ctx context.Context, c control.Control, typed, reason string) error {
 	id, err := c.Find(ctx, typed)
+	if err == nil {
+		id, err = runOf(ctx, c, id)
+	}
 	if err != nil {
 		return err
 	}
@@ -58,6 +62,18 @@ func (e *env) cancelRun(ctx context.Context, c control.Control, typed, reason st
 	}
 	fmt.Fprintln(e.Out)
 	return nil
+}
+
+// runOf is the run that is meant: in a session it is the one that goes on.
+func runOf(ctx context.Context, c control.Control, id event.FlowID) (event.FlowID, error) {
+	s, err := c.Open(ctx, id)
+	switch {
+	case err != nil || s.Session == nil:
+		return id, err
+	case s.Session.Running == "":
+		return "", control.Usagef("no run of %s is going on", id)
+	}
+	return s.Session.Running, nil
 }
 
 // cancelOnce asks the run's driver and waits for it, or takes up a run that

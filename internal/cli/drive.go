@@ -34,7 +34,7 @@ func newDrive(e *env) *cobra.Command {
 					}
 					err = c.Start(ctx, run)
 				} else {
-					err = c.Settle(ctx, event.FlowID(a[0]))
+					err = c.Settle(ctx, event.FlowID(a[0]), false)
 				}
 				if err != nil && ctx.Err() != nil {
 					fmt.Fprintf(e.Err, "%s is left as it is, to be resumed\n", a[0])

@@ -222,11 +222,7 @@ func (e *env) resumeSession(ctx context.Context, c control.Control, id event.Flo
 	var wg sync.WaitGroup
 	following, done := context.WithCancel(ctx)
 	wg.Go(func() { e.tellSession(following, c, id, before.Seq+1, s) })
-	if takeOver {
-		err = c.Resume(ctx, id, true)
-	} else {
-		err = c.Settle(ctx, id)
-	}
+	err = c.Settle(ctx, id, takeOver)
 	done()
 	wg.Wait()
 	switch {

@@ -138,6 +138,9 @@ func agentOf(c view.Card, typed string) (view.AgentLine, error) {
 func (e *env) steer(ctx context.Context, typed string, say func(view.Snapshot) (b event.Body, done string, err error)) error {
 	return e.with(func(c control.Control) error {
 		id, err := c.Find(ctx, typed)
+		if err == nil {
+			id, err = runOf(ctx, c, id)
+		}
 		if err != nil {
 			return err
 		}

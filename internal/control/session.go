@@ -16,7 +16,7 @@ type Sessions interface {
 	Begin(ctx context.Context, s event.SessionStarted) (event.FlowID, error)
 	// Settle is Resume until the session is at rest: nothing goes on in it that
 	// anybody but a person could end. A run it drives to its end.
-	Settle(ctx context.Context, id event.FlowID) error
+	Settle(ctx context.Context, id event.FlowID, takeOver bool) error
 	// Team tells who would work on something that is said here, as things stand.
 	Team(ctx context.Context, config string) (Team, error)
 	// History is what was asked here before, newest first, each text once.
