@@ -29,7 +29,11 @@ func states() []state {
 		{name: "agent", about: "what one agent thinks, says and does", set: func(p *play) { p.working(); p.openTab(1) }},
 		{name: "split", about: "two agents side by side", wide: 2 * splitWidth, set: func(p *play) { p.working(); p.press(key("alt+s")) }},
 		{name: "message", set: func(p *play) { p.working(); p.message("Mind that the data has many equal keys.") }},
-		{name: "paused", set: func(p *play) { p.working(); p.on("", event.PauseRequested{By: by}); p.on("", event.Admitted{Ref: p.last()}) }},
+		{name: "paused", set: func(p *play) {
+			p.working()
+			p.on("", event.PauseRequested{By: by})
+			p.on("", event.Admitted{Ref: p.last()})
+		}},
 		{name: "lost", set: func(p *play) {
 			p.working()
 			p.on("eve", event.Failed{Turn: one, Code: "auth", Message: "401: the key was not accepted", Final: true})

@@ -8,9 +8,11 @@ import (
 	"conclave/internal/tui/text"
 )
 
+const helpTitle = "Keys and commands"
+
 // newHelp is every key and command, made from the table.
 func newHelp(m *Model) *pager {
-	return &pager{title: "Keys and commands", live: true, lines: (*Model).helpLines}
+	return &pager{title: helpTitle, live: true, lines: (*Model).helpLines}
 }
 
 // A helpPart is a part of the window as help speaks of it.

@@ -14,9 +14,9 @@ func moveActions() []Action {
 			Do: func(m *Model, _ string) tea.Cmd { do(m); return nil }}
 	}
 	out := []Action{
-		{Name: "next_agent", Keys: []string{"tab", "shift+right"}, Where: Anywhere, Title: "next agent", About: "The next agent's tab", Hint: 5,
+		{Name: "next_agent", Keys: []string{"tab", "shift+right"}, Where: Anywhere, Title: "next agent", About: "The next agent's tab", Hint: 5, Why: tabbed,
 			Do: func(m *Model, _ string) tea.Cmd { return m.openTab(m.tabAfter(1)) }},
-		{Name: "previous_agent", Keys: []string{"shift+left"}, Where: Anywhere, Title: "previous agent", About: "The tab before",
+		{Name: "previous_agent", Keys: []string{"shift+left"}, Where: Anywhere, Title: "previous agent", About: "The tab before", Why: tabbed,
 			Do: func(m *Model, _ string) tea.Cmd { return m.openTab(m.tabAfter(-1)) }},
 		scroll("page_up", []string{"pgup"}, Anywhere, "page up", "A page up in the timeline", func(m *Model) { m.lane().Page(-1) }),
 		scroll("page_down", []string{"pgdown"}, Anywhere, "page down", "A page down in the timeline", func(m *Model) { m.lane().Page(1) }),
@@ -33,11 +33,20 @@ func moveActions() []Action {
 				if i > len(m.agents()) {
 					return fmt.Sprintf("There are %d agents.", len(m.agents()))
 				}
-				return ""
+				return tabbed(m)
 			},
 			Do: func(m *Model, _ string) tea.Cmd { return m.openTab(i) }})
 	}
 	return out
+}
+
+// tabbed is why there is no tab to go to: there are none before the first run,
+// but with one agent to work alone they choose it.
+func tabbed(m *Model) string {
+	if m.modes.Single {
+		return ""
+	}
+	return withRun(m)
 }
 
 // listActions are for the timeline while it has the focus.

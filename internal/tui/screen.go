@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -46,16 +48,16 @@ type Finder interface {
 	Find()
 }
 
-// open puts a screen on top, or in place of one of its kind.
+// open puts a screen on top. It takes the place of one of its kind, wherever that
+// lies, so that no pile grows; texts that are read may lie below others.
 func (m *Model) open(s Screen) {
 	if f, ok := s.(interface{ refill(*Model) }); ok {
 		f.refill(m)
 	}
-	if top := m.top(); top != nil && top.Where() == s.Where() {
-		m.screens[len(m.screens)-1] = s
-		return
-	}
-	m.screens = append(m.screens, s)
+	top := m.top()
+	m.screens = append(slices.DeleteFunc(m.screens, func(o Screen) bool {
+		return o.Where() == s.Where() && (o == top || o.Where() != atPager)
+	}), s)
 }
 
 // closeTop takes the topmost screen away.
@@ -113,7 +115,14 @@ func dialogActions() []Action {
 		{Name: "dialog_line_up", Keys: []string{"up", "k"}, Where: InDialog, Title: "up", About: "Scroll a line up",
 			Do: func(m *Model, _ string) tea.Cmd { m.scrollTop(-1); return nil }},
 		{Name: "dialog_help", Keys: []string{"f1"}, Where: InDialog, Title: "help", About: "Every key and command",
-			Do: func(m *Model, _ string) tea.Cmd { m.open(newHelp(m)); return nil }},
+			Do: func(m *Model, _ string) tea.Cmd {
+				if p, ok := m.top().(*pager); ok && p.title == helpTitle { // the same key again
+					m.closeTop()
+					return nil
+				}
+				m.open(newHelp(m))
+				return nil
+			}},
 		{Name: "dialog_interrupt", Keys: []string{"ctrl+c"}, Where: InDialog, Title: "close", About: "Close what is on top",
 			Do: func(m *Model, _ string) tea.Cmd { m.closeTop(); return nil }},
 		{Name: "choose", Keys: []string{"enter"}, Where: InDialog, Title: "choose", About: "Open or take what is chosen", Hint: 1,
@@ -136,7 +145,14 @@ func dialogActions() []Action {
 			},
 			Do: func(m *Model, _ string) tea.Cmd { m.top().(Finder).Find(); return nil }},
 		{Name: "dialog_palette", Keys: []string{"f2", "alt+x"}, Where: InDialog, Title: "commands", About: "Everything that can be done here",
-			Do: func(m *Model, _ string) tea.Cmd { m.open(newPalette(m)); return nil }},
+			Do: func(m *Model, _ string) tea.Cmd {
+				if m.top().Where() == atPalette {
+					m.closeTop()
+					return nil
+				}
+				m.open(newPalette(m))
+				return nil
+			}},
 	}
 	for i := range out {
 		if out[i].Why == nil {

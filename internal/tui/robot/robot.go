@@ -238,11 +238,36 @@ func (r *Robot) Left() *Robot {
 	return r.until("see the window closed", func() bool { return r.left })
 }
 
+// Closed reports whether the window has been closed.
+func (r *Robot) Closed() bool { return r.left }
+
+// Model is the window itself.
+func (r *Robot) Model() *tui.Model { return r.m }
+
+// Settles waits for a condition for a while, and reports whether it came to hold.
+func (r *Robot) Settles(d time.Duration, holds func() bool) bool {
+	late := time.After(d)
+	for {
+		if r.settle(); holds() {
+			return true
+		}
+		select {
+		case msg := <-r.msgs:
+			r.take(msg)
+		case <-late:
+			return false
+		}
+	}
+}
+
 // Parting is what is said on the ordinary terminal once the window is closed.
 func (r *Robot) Parting() string { return r.m.Parting() }
 
 // Called is what was written to the terminal to call the person.
 func (r *Robot) Called() []string { return r.called }
+
+// Clips is what was put on the clipboard so far.
+func (r *Robot) Clips() []string { return r.copied }
 
 // Copied waits until something was copied, and returns it.
 func (r *Robot) Copied() string {
