@@ -68,8 +68,7 @@ func TestCancelASession(t *testing.T) {
 // A session that is taken over is gone on with until it waits for its person, and
 // then left.
 func TestTakeOverASession(t *testing.T) {
-	p, a, id, driver := stuckSession(t)
-	driver.freeze()
+	p, a, id, _ := stuckSession(t)
 	p.heal(t)
 	x := p.start(t, "resume", "--take-over", string(id))
 	x.ends(0)
@@ -79,4 +78,57 @@ func TestTakeOverASession(t *testing.T) {
 	if !strings.Contains(x.out.String(), "success") {
 		t.Errorf("it shows %s", x.out)
 	}
+}
+
+// Who answers a question is not kept waiting by a driver that is gone: what was
+// said is kept for the next one.
+func TestAnswerWithoutADriver(t *testing.T) {
+	p := newTeam(t)
+	p.write(t, "asking.yaml", read(t, filepath.Join(p.dir, "two.yaml"))+"  override: wait\n")
+	a := p.open(t)
+	id, err := a.Begin(t.Context(), event.SessionStarted{Kind: event.SessionCoordinate, Config: filepath.Join(p.dir, "asking.yaml"), Asks: true})
+	if err == nil {
+		err = a.Send(t.Context(), id, event.Fact{ID: "said/1", Body: event.Said{Text: event.Inline("a task")}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	driver := p.start(t, "drive", string(id))
+	var run event.FlowID
+	for e, err := range a.Follow(t.Context(), id, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, ok := e.Body.(event.Launched); ok {
+			run = l.Run
+			break
+		}
+	}
+	for e, err := range a.Follow(t.Context(), run, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := e.Body.(event.Asked); ok {
+			break
+		}
+	}
+	// What writes after the driver finds it at rest: frozen in the middle of a
+	// commit it would keep everybody out.
+	if _, err := a.Begin(t.Context(), event.SessionStarted{Kind: event.SessionCoordinate, Config: filepath.Join(p.dir, "two.yaml")}); err != nil {
+		t.Fatal(err)
+	}
+	driver.freeze()
+	x := p.start(t, "approve", string(run))
+	x.says(x.out, `Who presents`)
+	if err := driver.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	x.ends(0)
+	x.says(x.out, `^Noted\. Nobody drives`)
+	p.output(t, "drive", string(id))
+	s, err := a.Open(t.Context(), id)
+	if err != nil || s.Session.Turns[0].Runs[0].Status != event.StatusSuccess {
+		t.Errorf("%+v, %v", s.Session, err)
+	}
+	p.sound(t)
 }

@@ -93,34 +93,7 @@ func (e *env) answer(ctx context.Context, c control.Control, typed []string, cho
 		return err
 	}
 	fmt.Fprintf(e.Out, "%s\n%s", view.OneLine(g.Title), indented(what))
-	return e.verdict(ctx, c, id, f.ID, choice)
-}
-
-// verdict waits until the run has taken the reply in or turned it down.
-func (e *env) verdict(ctx context.Context, c control.Control, id event.FlowID, reply, choice string) error {
-	if _, driven, err := c.Driver(ctx, id); err != nil || !driven {
-		fmt.Fprintf(e.Out, "Noted. Nobody drives the run now; it goes on with: conclave resume %s\n", id)
-		return err
-	}
-	for ev, err := range c.Follow(ctx, id, 1) {
-		if err != nil {
-			return err
-		}
-		switch b := ev.Body.(type) {
-		case event.Closed:
-			if b.Reply == reply {
-				fmt.Fprintf(e.Out, "Answered: %s\n", choice)
-				return nil
-			}
-		case event.Refused:
-			if b.Ref == reply {
-				return control.Usagef("the answer came too late: %s", b.Why)
-			}
-		case event.Finished:
-			return control.Usagef("the run was over before the answer reached it")
-		}
-	}
-	return ctx.Err()
+	return e.heard(ctx, c, id, f.ID, "Answered: "+choice)
 }
 
 // question finds the open question that was named, or the only one of the run

@@ -204,6 +204,8 @@ func reception(ev event.Event, ref string) (verdict error, over bool) {
 	switch b := ev.Body.(type) {
 	case event.Admitted:
 		return nil, b.Ref == ref
+	case event.Closed:
+		return nil, b.Reply == ref
 	case event.Refused:
 		if b.Ref == ref {
 			return control.Usagef("not done: %s", b.Why), true
