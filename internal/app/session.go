@@ -118,9 +118,10 @@ func (a *App) Settle(ctx context.Context, id event.FlowID, takeOver bool) (err e
 		if err = a.untilRest(ctx, log, id, s, takeOver); !errors.Is(err, errAtRest) {
 			return err
 		}
-		// Something may have been said at the last moment.
+		// Something may have been said at the last moment. Whoever says more from
+		// now on finds that nobody drives the session.
 		var now view.Snapshot
-		if now, err = a.Open(ctx, id); err == nil && atRest(*now.Session) {
+		if now, err = a.Open(ctx, id); err == nil && atRest(*now.Session) && !unheard(ctx, log, id) {
 			return nil
 		}
 	}
@@ -137,6 +138,25 @@ func (a *App) untilRest(ctx context.Context, log eventlog.Log, id event.FlowID, 
 			timer.Reset(lull)
 		}
 	})
+}
+
+// glance is how long is looked into an inbox, which goes on with what comes later.
+const glance = 50 * time.Millisecond
+
+// unheard reports whether something waits in a session's inbox that it would take.
+func unheard(ctx context.Context, log eventlog.Log, id event.FlowID) bool {
+	ctx, done := context.WithTimeout(ctx, glance)
+	defer done()
+	var s chat.Session
+	for f, err := range log.Inbox(ctx, id) {
+		if err != nil {
+			return false // nobody could drive it
+		}
+		if s.Hears(f.Body) {
+			return true
+		}
+	}
+	return false
 }
 
 // atRest reports whether a session waits for a person and nothing else.

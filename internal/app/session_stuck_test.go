@@ -117,3 +117,29 @@ func TestCancelWhatCannotGoOn(t *testing.T) {
 	}
 	k.drive().sound()
 }
+
+// What is said to a session while its driver leaves is not left lying: the driver
+// looks once more. What nobody takes there does not keep it.
+func TestUnheard(t *testing.T) {
+	a := talkers(t, "")
+	k := a.begin(t, event.SessionStarted{})
+	log, err := a.events(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Send(t.Context(), k.id, event.Fact{ID: "in/pause", Body: event.PauseRequested{}}); err != nil {
+		t.Fatal(err)
+	}
+	if unheard(t.Context(), log, k.id) {
+		t.Error("a session waits for what it does not take")
+	}
+	if err := a.Send(t.Context(), k.id, event.Fact{ID: "in/1", Body: event.Said{Text: event.Inline("hello"), Modes: event.Modes{Quick: true}}}); err != nil {
+		t.Fatal(err)
+	}
+	if !unheard(t.Context(), log, k.id) {
+		t.Error("what was said is not heard of")
+	}
+	if err := a.Settle(t.Context(), k.id, false); err != nil || unheard(t.Context(), log, k.id) {
+		t.Errorf("after it was settled: %v", err)
+	}
+}
