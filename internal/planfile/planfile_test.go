@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,5 +87,23 @@ func TestTasks(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A plan that is too long to be taken apart has no tasks, and neither has one with
+// more of them than anybody would tick: a list that is cut short would be carried
+// out as if it were all. Reading text of any shape takes time that grows faster
+// than its length, and what is recorded of it goes into one event.
+func TestTasksAreBounded(t *testing.T) {
+	for _, plan := range []string{
+		"- [ ] dig\n\n" + strings.Repeat("[a](", 250_000),
+		strings.Repeat("- x\n", 1000),
+	} {
+		if got := planfile.Tasks(plan); len(got) > 0 {
+			t.Errorf("%d tasks in %.20q", len(got), plan)
+		}
+	}
+	if got := planfile.Tasks(strings.Repeat("1. x\n", 200)); len(got) != 200 {
+		t.Errorf("%d tasks", len(got))
 	}
 }

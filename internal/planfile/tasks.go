@@ -11,11 +11,21 @@ import (
 	"conclave/internal/event"
 )
 
+// The bounds of a plan that is taken apart. There is Markdown that takes a time
+// which grows with the square of its length.
+const (
+	longest = 32 << 10 // bytes
+	most    = 500      // tasks
+)
+
 // Tasks are what a plan says is to be done, read from its Markdown: the boxes to
 // be ticked, if there are any; else the items of its numbered lists; else those
 // of its other lists. What stands below an item is part of it. A plan that is
-// prose has none.
+// prose has none, and neither has one beyond the bounds: it is read as it is.
 func Tasks(plan string) []event.Task {
+	if len(plan) > longest {
+		return nil
+	}
 	src := []byte(plan)
 	var boxes, numbered, listed []string
 	doc := goldmark.DefaultParser().Parse(text.NewReader(src))
@@ -45,6 +55,9 @@ func Tasks(plan string) []event.Task {
 	}
 	if len(found) == 0 {
 		found = listed
+	}
+	if len(found) > most {
+		return nil
 	}
 	var out []event.Task
 	for i, what := range found {
