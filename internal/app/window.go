@@ -29,5 +29,8 @@ func window(ctx context.Context, c control.Control, o cli.WindowOptions) (say st
 	if left, ok := errors.AsType[*tui.ErrLeft](err); ok {
 		return left.Say, nil
 	}
+	if ended, ok := errors.AsType[*tui.ErrEnded](err); ok {
+		return ended.Say, context.Canceled
+	}
 	return "", err
 }

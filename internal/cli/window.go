@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -67,6 +68,9 @@ func (e *env) openWindow(ctx context.Context, c control.Control, o WindowOptions
 	say, err := e.window(ctx, c, o)
 	if say != "" {
 		fmt.Fprintln(e.Err, strings.TrimRight(say, "\n"))
+	}
+	if errors.Is(err, context.Canceled) { // by a signal, or the terminal is gone
+		return outcome{exitCancelled}
 	}
 	return err
 }

@@ -48,7 +48,7 @@ const (
 // actions is the whole table, in the order in which help shows it.
 func actions() []Action {
 	return slices.Concat(
-		inputActions(), modeActions(), gateActions(), steerActions(), moveActions(), listActions(), lookActions(), windowActions(),
+		inputActions(), modeActions(), gateActions(), steerActions(), moveActions(), listActions(), lookActions(), windowActions(), suspendActions(),
 		dialogActions(), screenActions(),
 	)
 }

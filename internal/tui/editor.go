@@ -32,6 +32,7 @@ func (m *Model) editText(s string, then func(m *Model, s string) tea.Cmd) tea.Cm
 				return nil
 			}
 			cmd := exec.Command(command[0], append(command[1:], file)...)
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = m.o.In, m.o.Out, m.o.Out
 			return tea.ExecProcess(cmd, func(err error) tea.Msg { return edited(file, err, then) })
 		}
 	})

@@ -25,6 +25,7 @@ type Model struct {
 	driver  *driver
 	texts   *texts
 	quiet   *quiet
+	stops   *stops
 	team    control.Team
 	history []string
 

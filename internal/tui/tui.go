@@ -14,6 +14,7 @@
 //	story.go     one run, folded from its events
 //	feed.go      how events and live text reach the model, a few times a second
 //	drive.go     keeps the session driven while the window is open
+//	terminal.go  signals, and terminals that go away
 //	layout.go    what goes where
 //
 // To add something a person can do, write an [Action] in the table of the file
@@ -21,19 +22,16 @@
 // add a dialog, write a [Screen] in a file of its own.
 //
 // Goroutines: one that drives the session, two for each flow that is followed
-// (its events, its live text) and one that gathers what they bring. All belong to
-// the feed and the driver of a window, and have ended when [Run] returns. The
+// (its events, its live text) and one that gathers what they bring, one that
+// hears signals and one that watches over the end. All belong to the feed, the
+// driver and the terminal of a window, and have ended when [Run] returns. The
 // model is touched by Bubble Tea's loop alone.
 package tui
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"time"
-
-	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
@@ -87,19 +85,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer m.Close()
 	defer cancel()
-	if o.Look.Plain {
-		return m.farewell(runPlain(ctx, m, o))
-	}
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env), tea.WithFilter(m.filter))
-	m.quiet = newQuiet(p)
-	_, err = p.Run()
-	switch {
-	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, context.Canceled):
-		err = nil
-	case err != nil:
-		return fmt.Errorf("terminal: %w", err)
-	}
-	return m.farewell(err)
+	return m.farewell(m.show(ctx, o))
 }
 
 // farewell is how the window was left, and what is said about it.

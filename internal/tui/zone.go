@@ -45,10 +45,16 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// filter drops what a terminal sends far more often than anybody can see.
+// filter drops what a terminal sends far more often than anybody can see. It
+// also lets the program be stopped while it means to be.
 func (m *Model) filter(_ tea.Model, msg tea.Msg) tea.Msg {
-	if _, motion := msg.(tea.MouseMotionMsg); motion {
+	switch msg.(type) {
+	case tea.MouseMotionMsg:
 		return nil
+	case tea.SuspendMsg:
+		m.stops.release()
+	case tea.ResumeMsg:
+		m.stops.catch()
 	}
 	return msg
 }

@@ -1,0 +1,160 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// ErrEnded is returned when the window was closed from outside: by a signal or by
+// a terminal that went away. What it drove is left as it is.
+type ErrEnded struct{ Why, Say string }
+
+func (e *ErrEnded) Error() string { return e.Why }
+
+// patience is how long a window that has to end waits for its terminal to take
+// what is written to it.
+const patience = 2 * time.Second
+
+// show draws the window on a terminal, or prints what happens in it, until it is
+// left, a signal ends it or the terminal goes away. It owns one goroutine that
+// hears signals and one that watches over the end.
+func (m *Model) show(ctx context.Context, o Options) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	m.stops = &stops{caught: make(chan os.Signal, 1)}
+	run, suspend := func() error { return runPlain(ctx, m, o) }, func() {}
+	if !o.Look.Plain {
+		p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(keyboard(o.In, end)), tea.WithOutput(o.Out),
+			tea.WithEnvironment(o.Env), tea.WithFilter(m.filter), tea.WithoutSignalHandler())
+		m.quiet = newQuiet(p)
+		m.stops.catch()
+		run, suspend = func() error { _, err := p.Run(); return err }, func() { p.Send(tea.SuspendMsg{}) }
+	}
+	deaf, gone := m.hear(ctx, end, suspend), watch(ctx, o.Out)
+	err := run()
+	why := context.Cause(ctx)
+	end(nil)
+	deaf()
+	gone()
+	return m.ended(err, why)
+}
+
+// ended is how the window ended, and what there is to say about it.
+func (m *Model) ended(err, why error) error {
+	out, outside := errors.AsType[*ErrEnded](why)
+	switch {
+	case errors.Is(err, tea.ErrProgramPanic):
+		return fmt.Errorf("the window failed, which is a fault of this program; nothing that was recorded is lost%s", m.resumable(". "))
+	case outside:
+		return &ErrEnded{Why: out.Why, Say: "Closed: " + out.Why + "." + m.resumable(" ")}
+	case errors.Is(err, context.Canceled):
+		return nil
+	case err != nil:
+		return fmt.Errorf("terminal: %w%s", err, m.resumable(". "))
+	}
+	return nil
+}
+
+// resumable says how to come back, if there is anything to come back to.
+func (m *Model) resumable(before string) string {
+	if id := m.comeback(); id != "" {
+		return before + "Go on with: conclave resume " + string(id)
+	}
+	return ""
+}
+
+// hear has signals act on the window: those that end programs end it, and what
+// stops programs stops it with the terminal in order. Those that are ignored
+// stay so.
+func (m *Model) hear(ctx context.Context, end context.CancelCauseFunc, suspend func()) (wait func()) {
+	signals := make(chan os.Signal, 4)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer m.stops.release()
+		defer signal.Stop(signals)
+		for {
+			select {
+			case s := <-signals:
+				end(&ErrEnded{Why: s.String()})
+			case <-m.stops.caught:
+				if unstoppable() == "" {
+					suspend()
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() { <-done }
+}
+
+// watch has whatever is still to be written thrown away if the window has to end
+// and its terminal takes nothing: nobody may ever read it.
+func watch(ctx context.Context, out io.Writer) (stop func()) {
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ctx.Done():
+		case <-over:
+			return
+		}
+		t := time.NewTicker(patience)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				t.Reset(patience / 20)
+				discard(out)
+			case <-over:
+				return
+			}
+		}
+	}()
+	return func() { close(over); <-done }
+}
+
+// keyboard is the input, and ends the window when there is no more of it: a
+// terminal that is gone says only that.
+func keyboard(in io.Reader, end context.CancelCauseFunc) io.Reader {
+	if f, ok := in.(*os.File); ok {
+		return &typing{f, end}
+	}
+	return in
+}
+
+type typing struct {
+	*os.File
+	end context.CancelCauseFunc
+}
+
+func (k *typing) Read(p []byte) (int, error) {
+	n, err := k.File.Read(p)
+	if n == 0 && err != nil {
+		k.end(&ErrEnded{Why: "the terminal is gone"})
+	}
+	return n, err
+}
+
+// suspendActions leave the window for the shell it was started from.
+func suspendActions() []Action {
+	return []Action{
+		{Name: "suspend", Keys: []string{"ctrl+z"}, Where: Anywhere, Title: "stop for a while", About: "Back to the shell; fg goes on. Agents of this window stand still",
+			Why: func(*Model) string { return unstoppable() },
+			Do:  func(m *Model, _ string) tea.Cmd { m.notify("Stopped and taken up again."); return tea.Suspend }},
+	}
+}

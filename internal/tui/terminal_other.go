@@ -1,0 +1,13 @@
+//go:build !unix
+
+package tui
+
+import "os"
+
+// stops is nothing where programs cannot be stopped.
+type stops struct{ caught chan os.Signal }
+
+func (*stops) catch()   {}
+func (*stops) release() {}
+
+func unstoppable() string { return "Programs cannot be stopped for a while here." }
