@@ -117,7 +117,7 @@ func (f field) lines(m *Model, width, height int, writing bool) []string {
 	if !writing || y < 0 || y >= len(lines) {
 		return lines
 	}
-	line := text.Pad(lines[y], x+1)
+	line := text.Pad(lines[y], max(x+1, text.Width(lines[y]))) // room for a cursor behind the last letter
 	under := ansi.Strip(ansi.Cut(line, x, x+1))
 	if text.Width(under) != 1 {
 		under = " "

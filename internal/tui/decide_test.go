@@ -126,7 +126,8 @@ func TestPermissionDeny(t *testing.T) {
 	c.pass(time.Second)
 	r.Press("esc").See("Ctrl+O opens the question").Gone("Asked because:")
 	r.Press("enter").See("echo harmless")
-	r.Press("d").See("Deny, because:").Type("a is not allowed here").Press("enter")
+	r.Press("d").See("Deny, because:", "why not, for the agent to read")
+	r.Type("a is not allowed here").Press("left", "left").See("a is not allowed here").Press("enter")
 	r.See("It was not permitted.").Gone("Deny, because:")
 	found := false
 	for e, err := range a.Read(t.Context(), newestRun(t, a)) {

@@ -108,7 +108,7 @@ func (p *permission) View(m *Model, width, height int) []string {
 	}
 	var tail []string
 	if p.writing {
-		tail = append([]string{m.theme.Dim.Render("Deny, because:")}, p.reason.lines(m, width, max(min(4, height/3), 1), true)...)
+		tail = append([]string{m.theme.Dim.Render("Deny, because: (Enter denies)")}, p.reason.lines(m, width, max(min(4, height/3), 1), true)...)
 	}
 	room := max(height-len(tail), 2)
 	if len(all) <= room {
