@@ -10,15 +10,14 @@ import (
 )
 
 // planDir is where a plan is kept.
-func (a *App) planDir(id string) string { return a.state("plans", id) }
+func (a *App) planDir(id string) string { return planfile.Dir(a.state(), id) }
 
 // keep puts a revision of a plan where a person can find it.
 func (h *chair) keep(ctx context.Context, k chat.Keep, p engine.Port) []event.Fact {
 	text, err := h.a.Text(ctx, k.Text)
-	dir := h.a.planDir(k.Plan)
 	tasks := planfile.Tasks(text)
 	if err == nil {
-		err = planfile.Keep(dir, k.Revision, text, tasks)
+		err = planfile.Keep(h.a.state(), k.Plan, k.Revision, text, tasks)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -27,5 +26,5 @@ func (h *chair) keep(ctx context.Context, k chat.Keep, p engine.Port) []event.Fa
 		p.Leave(err)
 		return nil
 	}
-	return []event.Fact{k.Fact(dir, tasks)}
+	return []event.Fact{k.Fact(h.a.planDir(k.Plan), tasks)}
 }

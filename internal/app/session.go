@@ -141,7 +141,7 @@ func (a *App) untilRest(ctx context.Context, log eventlog.Log, id event.FlowID, 
 }
 
 // glance is how long is looked into an inbox, which goes on with what comes later.
-const glance = 50 * time.Millisecond
+const glance = 250 * time.Millisecond
 
 // unheard reports whether something waits in a session's inbox that it would take.
 func unheard(ctx context.Context, log eventlog.Log, id event.FlowID) bool {

@@ -1,4 +1,5 @@
-// Package planfile keeps plans on disk, each in a directory of its own:
+// Package planfile keeps plans on disk, each in a directory of its own below the
+// program's state, plans/ID:
 //
 //	plan.md          the newest revision
 //	tasks.json       what it says is to be done
@@ -6,6 +7,7 @@
 //
 // A person may read and copy them; the program goes by its log. [Keep] is
 // durable when it returns, replaces every file in one step, and may be repeated.
+// It writes nowhere else: a link that came with a project leads nowhere.
 package planfile
 
 import (
@@ -18,16 +20,21 @@ import (
 	"conclave/internal/event"
 )
 
+const folder = "plans"
+
+// Dir is the directory of a plan.
+func Dir(state, plan string) string { return filepath.Join(state, folder, plan) }
+
 // Keep writes a revision of a plan into the plan's directory, which is made if
 // it is not there.
-func Keep(dir string, revision int, text string, tasks []event.Task) error {
-	if err := keep(dir, revision, text, tasks); err != nil {
-		return fmt.Errorf("keep the plan in %s: %w", dir, err)
+func Keep(state, plan string, revision int, text string, tasks []event.Task) error {
+	if err := keep(state, plan, revision, text, tasks); err != nil {
+		return fmt.Errorf("keep the plan in %s: %w", Dir(state, plan), err)
 	}
 	return nil
 }
 
-func keep(dir string, revision int, text string, tasks []event.Task) error {
+func keep(state, plan string, revision int, text string, tasks []event.Task) error {
 	if tasks == nil {
 		tasks = []event.Task{}
 	}
@@ -35,10 +42,16 @@ func keep(dir string, revision int, text string, tasks []event.Task) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "revisions"), 0o700); err != nil {
+	top, err := os.OpenRoot(state)
+	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir)
+	defer top.Close()
+	dir := filepath.Join(folder, plan)
+	if err := top.MkdirAll(filepath.Join(dir, "revisions"), 0o700); err != nil {
+		return err
+	}
+	root, err := top.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
@@ -54,7 +67,7 @@ func keep(dir string, revision int, text string, tasks []event.Task) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(sync(root, "revisions"), sync(root, "."), syncDir(filepath.Dir(dir)))
+	return errors.Join(sync(root, "revisions"), sync(root, "."), sync(top, folder), sync(top, "."))
 }
 
 // write replaces a file in one step.
@@ -76,15 +89,6 @@ func write(root *os.Root, name string, p []byte) error {
 // sync makes the names in a directory durable.
 func sync(root *os.Root, dir string) error {
 	f, err := root.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return flush(f)
-}
-
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}

@@ -35,10 +35,11 @@ func read(t *testing.T, dir string) map[string]string {
 // Every revision is kept, and the newest is the plan. Keeping one again, as after
 // a crash, changes nothing.
 func TestKeep(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "plans", "plan-1")
+	state := t.TempDir()
+	dir := planfile.Dir(state, "plan-1")
 	for _, r := range []int{1, 2, 2} {
 		text := []string{"", "first\n", "second\n"}[r]
-		if err := planfile.Keep(dir, r, text, []event.Task{{ID: "1", Text: text}}); err != nil {
+		if err := planfile.Keep(state, "plan-1", r, text, []event.Task{{ID: "1", Text: text}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,12 +57,36 @@ func TestKeep(t *testing.T) {
 
 // What cannot be written is said with where.
 func TestKeepFails(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
+	state := t.TempDir()
+	if err := os.WriteFile(filepath.Join(state, "plans"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := planfile.Keep(filepath.Join(file, "plan-1"), 1, "text", nil); err == nil {
-		t.Error("a plan was kept below a file")
+	if err := planfile.Keep(state, "plan-1", 1, "text", nil); err == nil || !strings.Contains(err.Error(), planfile.Dir(state, "plan-1")) {
+		t.Errorf("a plan below a file: %v", err)
+	}
+}
+
+// A link in the state that leads out of it, as one that came with a project, is
+// not followed.
+func TestKeepFollowsNoLink(t *testing.T) {
+	for _, link := range []string{"plans", "plans/plan-1", "plans/plan-1/plan.md.new"} {
+		state, elsewhere := t.TempDir(), t.TempDir()
+		target := elsewhere
+		if strings.HasSuffix(link, ".new") {
+			target = filepath.Join(elsewhere, "file")
+		}
+		if err := os.MkdirAll(filepath.Join(state, filepath.Dir(link)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, filepath.Join(state, link)); err != nil {
+			t.Fatal(err)
+		}
+		if err := planfile.Keep(state, "plan-1", 1, "text", nil); err == nil {
+			t.Errorf("%s: a link was followed", link)
+		}
+		if got := read(t, elsewhere); len(got) > 0 {
+			t.Errorf("%s: written elsewhere: %v", link, got)
+		}
 	}
 }
 
