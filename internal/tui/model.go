@@ -17,6 +17,7 @@ import (
 type Model struct {
 	// What it was opened with.
 	ctx     context.Context
+	stop    context.CancelFunc // ends everything the window has begun
 	c       Program
 	o       Options
 	table   []Action
@@ -73,7 +74,8 @@ func New(ctx context.Context, o Options) (*Model, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Model{ctx: ctx, c: o.Program, o: o, table: actions(), dark: true, width: 80, height: 24}
+	ctx, stop := context.WithCancel(ctx)
+	m := &Model{ctx: ctx, stop: stop, c: o.Program, o: o, table: actions(), dark: true, width: 80, height: 24}
 	var wrong []string
 	m.keys, wrong = newKeymap(m.table, o.Look.Keys)
 	m.table = m.keys.table
@@ -84,6 +86,7 @@ func New(ctx context.Context, o Options) (*Model, error) {
 	m.feed, m.driver = newFeed(ctx, m.c), newDriver(ctx, m.c)
 	team, err := m.c.Team(ctx, o.Config)
 	if err != nil {
+		stop()
 		return nil, err
 	}
 	m.team, m.modes = team, team.Modes
@@ -99,9 +102,9 @@ func New(ctx context.Context, o Options) (*Model, error) {
 	return m, m.begin(o.Flow)
 }
 
-// Close waits for everything the window has started; the context that it was
-// made with must have ended.
+// Close ends everything the window has started, and waits for it.
 func (m *Model) Close() {
+	m.stop()
 	m.driver.release()
 	m.feed.close()
 	m.texts.close()

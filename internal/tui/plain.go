@@ -54,6 +54,7 @@ func runPlain(ctx context.Context, m *Model, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &plain{m: m, ctx: ctx, out: o.Out, msgs: make(chan tea.Msg, 64), asked: map[string]bool{}}
 	defer p.wg.Wait()
+	defer m.stop() // what the model waits for does not come any more
 	defer in.Cancel()
 	defer cancel()
 	p.wg.Go(func() { p.readLines(in) })
