@@ -160,6 +160,8 @@ func (r *Run) wanted(m *member) bool {
 	switch {
 	case m.Lost != nil || m.Turn != nil:
 		return false
+	case r.rules().Version >= 2 && r.resting(m):
+		return false
 	case r.rules().SkipVoting: // a turn has no outcome but an answer
 		return r.invited(m) && (len(m.Answers) == 0 || (m.Round.Open || r.unread(m)) && !r.parked(m))
 	case m.Round.Open:

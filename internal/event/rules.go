@@ -10,7 +10,8 @@ import (
 //
 //	1  a request that does not fit below the ceiling ends the run
 //	2  it waits while other calls hold what would let it fit; a provider that asks
-//	   for a rest of ten seconds or more takes no attempt
+//	   for a rest of ten seconds or more takes no attempt, and gets it where nobody
+//	   votes as well
 //
 // What people may say to a run while it goes on (Messaged and its like) is no
 // version of its own: a log without it decides nothing by it.
