@@ -36,7 +36,7 @@ func (m *Model) show(ctx context.Context, o Options) error {
 			tea.WithEnvironment(o.Env), tea.WithFilter(m.filter), tea.WithoutSignalHandler())
 		m.quiet = newQuiet(p)
 		m.stops.catch()
-		run, suspend = func() error { _, err := p.Run(); return err }, func() { p.Send(tea.SuspendMsg{}) }
+		run, suspend = func() error { _, err := p.Run(); return err }, func() { p.Send(m.stops.msg()) }
 	}
 	deaf, gone := m.hear(ctx, end, suspend), watch(ctx, o.Out)
 	err := run()
@@ -150,11 +150,23 @@ func (k *typing) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// msg has the program stopped.
+func (s *stops) msg() tea.Msg {
+	return tea.Exec(s, func(error) tea.Msg {
+		return func(m *Model) tea.Cmd { m.notify("Stopped and taken up again."); return nil }
+	})()
+}
+
+// SetStdin, SetStdout and SetStderr make it a [tea.ExecCommand].
+func (*stops) SetStdin(io.Reader)  {}
+func (*stops) SetStdout(io.Writer) {}
+func (*stops) SetStderr(io.Writer) {}
+
 // suspendActions leave the window for the shell it was started from.
 func suspendActions() []Action {
 	return []Action{
 		{Name: "suspend", Keys: []string{"ctrl+z"}, Where: Anywhere, Title: "stop for a while", About: "Back to the shell; fg goes on. Agents of this window stand still",
 			Why: func(*Model) string { return unstoppable() },
-			Do:  func(m *Model, _ string) tea.Cmd { m.notify("Stopped and taken up again."); return tea.Suspend }},
+			Do:  func(m *Model, _ string) tea.Cmd { return m.stops.msg }},
 	}
 }

@@ -10,12 +10,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stops is the signal that stops a program. While it is caught the program is
-// not stopped by it, so that the terminal can be put in order first.
+// stops is the signal that stops a program, caught so that the terminal can be
+// put in order first. Once caught, it never again stops a Go program by itself.
 type stops struct{ caught chan os.Signal }
 
 func (s *stops) catch()   { signal.Notify(s.caught, syscall.SIGTSTP) }
 func (s *stops) release() { signal.Stop(s.caught) }
+
+// Run stops this program, and those that were started along with it, until the
+// shell lets them go on. It is a [tea.ExecCommand]: it runs while the terminal is
+// as the shell left it.
+func (s *stops) Run() error {
+	s.release()
+	defer s.catch()
+	if err := syscall.Kill(0, syscall.SIGTSTP); err != nil {
+		return err
+	}
+	return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+}
 
 // unstoppable is why the program cannot be stopped: without a shell that watches
 // over its jobs nobody would let it go on.

@@ -45,16 +45,10 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// filter drops what a terminal sends far more often than anybody can see. It
-// also lets the program be stopped while it means to be.
+// filter drops what a terminal sends far more often than anybody can see.
 func (m *Model) filter(_ tea.Model, msg tea.Msg) tea.Msg {
-	switch msg.(type) {
-	case tea.MouseMotionMsg:
+	if _, motion := msg.(tea.MouseMotionMsg); motion {
 		return nil
-	case tea.SuspendMsg:
-		m.stops.release()
-	case tea.ResumeMsg:
-		m.stops.catch()
 	}
 	return msg
 }
