@@ -44,7 +44,8 @@ type Control interface {
 	Follow(ctx context.Context, id event.FlowID, from uint64) iter.Seq2[event.Event, error]
 	// Listen hands live text to f until ctx ends. With here it is that of a flow
 	// which this process drives or is about to; otherwise that of another
-	// process, and Listen also returns when there is nobody to be heard.
+	// process, with a conversation also that of its runs, and Listen also returns
+	// when there is nobody to be heard.
 	Listen(ctx context.Context, id event.FlowID, here bool, f func(live.Delta))
 	// Driver tells who drives a flow.
 	Driver(ctx context.Context, id event.FlowID) (Driver, bool, error)

@@ -25,7 +25,7 @@ type fed struct {
 	flow  event.FlowID
 	event event.Event // with a Seq of 0 it is not one
 	delta *live.Delta
-	// quiet: nobody is heard there any more; err: it cannot be read.
+	// quiet: nobody drives it any more; err: it cannot be read.
 	quiet bool
 	err   error
 }
@@ -33,18 +33,22 @@ type fed struct {
 // A feed follows flows and gathers what they bring. The model takes it out with
 // next, batch by batch; nobody waits for a model that is slow, but for room.
 //
-// It owns two goroutines for each flow and one that gathers.
+// It owns two goroutines for each flow, one for each that is driven elsewhere, and
+// one that gathers.
 type feed struct {
-	ctx  context.Context
-	c    Program
-	in   chan fed
-	out  chan batch
-	wg   sync.WaitGroup
-	flow map[event.FlowID]context.CancelFunc // of the model's loop alone
+	ctx context.Context
+	c   Program
+	in  chan fed
+	out chan batch
+	wg  sync.WaitGroup
+
+	// Of the model's loop alone:
+	flow map[event.FlowID]context.CancelFunc
+	ears map[event.FlowID]bool // driven elsewhere, and listened to
 }
 
 func newFeed(ctx context.Context, c Program) *feed {
-	f := &feed{ctx: ctx, c: c, in: make(chan fed, 1024), out: make(chan batch), flow: map[event.FlowID]context.CancelFunc{}}
+	f := &feed{ctx: ctx, c: c, in: make(chan fed, 1024), out: make(chan batch), flow: map[event.FlowID]context.CancelFunc{}, ears: map[event.FlowID]bool{}}
 	f.wg.Go(f.gather)
 	return f
 }
@@ -122,11 +126,36 @@ func (f *feed) follow(id event.FlowID) {
 	})
 }
 
-// overhear listens to a flow that another process drives.
+// How long to wait for a driver that cannot be heard, as it is about to speak or
+// to end; and for a new one, as the old one may be handing over.
+const (
+	deafness = 250 * time.Millisecond
+	handover = time.Second
+)
+
+// overhear listens to a flow that another process drives, until nobody does.
 func (f *feed) overhear(id event.FlowID) {
+	if f.ears[id] || id == "" {
+		return
+	}
+	f.ears[id] = true
 	ctx := f.ctx
 	f.wg.Go(func() {
-		f.c.Listen(ctx, id, false, func(d live.Delta) { f.give(ctx, fed{flow: id, delta: &d}) })
+		for free := false; ctx.Err() == nil; {
+			f.c.Listen(ctx, id, false, func(d live.Delta) { f.give(ctx, fed{flow: d.Flow, delta: &d}) })
+			wait := deafness
+			if _, driven, err := f.c.Driver(ctx, id); err == nil && !driven {
+				if free {
+					break
+				}
+				wait = handover
+			}
+			free = wait == handover
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+			}
+		}
 		f.give(ctx, fed{flow: id, quiet: true})
 	})
 }

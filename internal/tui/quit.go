@@ -60,6 +60,11 @@ func (m *Model) background() tea.Cmd {
 	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
 		freed()
 		pid, err := m.c.Background(ctx, flow, nil)
+		if err != nil { // another window may have been quicker
+			if d, driven, e := m.c.Driver(ctx, flow); e == nil && driven {
+				pid, err = d.PID, nil
+			}
+		}
 		return func(m *Model) tea.Cmd {
 			if err != nil {
 				m.notify("It stays here: " + err.Error())

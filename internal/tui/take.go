@@ -174,21 +174,22 @@ func (m *Model) drivenEnded(d driven) tea.Cmd {
 	}
 	if pid, elsewhere := drivenElsewhere(d.err); elsewhere {
 		m.notify(fmt.Sprintf("Process %d drives this; you follow it, and what you say goes there.", pid))
-		if run := m.newestRun(); run != "" {
-			m.feed.overhear(run)
-		} else {
-			m.feed.overhear(d.flow)
-		}
+		m.feed.overhear(d.flow)
 		return nil
 	}
 	m.notify("It stopped: " + d.err.Error())
 	return nil
 }
 
-// fellQuiet takes in that the process that drove a flow is not heard any more.
+// fellQuiet takes in that the process that drove a flow does not any more. What
+// stood still then would look as if it went on: this window takes it up.
 func (m *Model) fellQuiet(id event.FlowID) tea.Cmd {
-	if _, driven, err := m.c.Driver(m.ctx, m.drivenFlow()); err == nil && !driven {
-		return m.driver.ensure(m.drivenFlow())
+	delete(m.feed.ears, id)
+	if id != m.drivenFlow() {
+		return nil
 	}
-	return nil
+	if m.busy() {
+		m.notify("The process that drove this is gone; this window goes on with it.")
+	}
+	return m.driver.ensure(id)
 }
