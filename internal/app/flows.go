@@ -179,8 +179,18 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 	default:
 		return control.Usagef("%s is not something to say to a run", event.Kind(f.Body))
 	}
+	switch p, err := event.EncodeBody(f.Body); {
+	case err != nil:
+		return err
+	case len(p) > mostSaid:
+		return control.Usagef("what is said is too long, %d KiB; %d KiB is the most, and what is longer can be put into a file and named", len(p)>>10, mostSaid>>10)
+	}
 	return log.Send(ctx, id, f)
 }
+
+// mostSaid bounds what people say in one event, long texts aside, which are kept
+// beside it.
+const mostSaid = 256 << 10
 
 // steering is what is said to a run, with a text that fits its log.
 func (a *App) steering(ctx context.Context, log eventlog.Log, id event.FlowID, f event.Fact) (event.Fact, error) {

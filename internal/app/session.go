@@ -188,6 +188,9 @@ func (a *App) Team(ctx context.Context, config string) (control.Team, error) {
 	return out, nil
 }
 
+// longestAsked is how long a text may be to be called up again.
+const longestAsked = 64 << 10
+
 // History implements [control.Sessions].
 func (a *App) History(ctx context.Context, limit int) ([]string, error) {
 	flows, err := a.flows(ctx)
@@ -221,6 +224,9 @@ func (a *App) History(ctx context.Context, limit int) ([]string, error) {
 	for _, q := range all {
 		if len(out) >= limit {
 			break
+		}
+		if q.text.Size > longestAsked {
+			continue
 		}
 		text, err := a.Text(ctx, q.text)
 		if text = strings.TrimSpace(text); err != nil || text == "" || known[text] {

@@ -1,11 +1,13 @@
 package app
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/view"
 )
@@ -141,5 +143,38 @@ func TestUnheard(t *testing.T) {
 	}
 	if err := a.Settle(t.Context(), k.id, false); err != nil || unheard(t.Context(), log, k.id) {
 		t.Errorf("after it was settled: %v", err)
+	}
+}
+
+// What people say goes into events, so it has bounds; long texts are kept beside
+// them and need none.
+func TestSayingTooMuch(t *testing.T) {
+	a := talkers(t, "")
+	k := a.begin(t, event.SessionStarted{})
+	much := strings.Repeat("much ", 1<<20)
+	for _, b := range []event.Body{
+		event.Renamed{Title: much}, event.Replied{Gate: "g", Choice: event.PlanChange, Text: much}, event.CancelRequested{Reason: much},
+	} {
+		err := a.Send(t.Context(), k.id, event.Fact{ID: "in/" + event.Kind(b), Body: b})
+		if _, usage := errors.AsType[*control.Usage](err); !usage || !strings.Contains(err.Error(), "too long") {
+			t.Errorf("%s: %v", event.Kind(b), err)
+		}
+	}
+	if err := a.Send(t.Context(), k.id, event.Fact{ID: "in/said", Body: event.Said{Text: event.Inline(much), Modes: event.Modes{Quick: true}}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is too long to be called up again is not among what was asked.
+func TestHistoryOfLongTexts(t *testing.T) {
+	a := talkers(t, "")
+	k := a.begin(t, event.SessionStarted{})
+	for _, text := range []string{"short", strings.Repeat("long ", 1<<17)} {
+		if _, err := k.settled(event.Said{Text: event.Inline(text), Modes: event.Modes{Quick: true, Single: true}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := a.History(t.Context(), 10); err != nil || len(got) != 1 || got[0] != "short" {
+		t.Errorf("%d texts, %v", len(got), err)
 	}
 }
