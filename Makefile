@@ -59,3 +59,4 @@ bench: ## measures against floors and writes docs/benchmarks.md
 
 update: ## rewrites golden files; read the diff
 	$(GO) test ./internal/event ./internal/coord ./internal/view ./internal/prompt -update
+	$(GO) test ./internal/tui -run 'TestGoldenScreens|TestPictures' -update

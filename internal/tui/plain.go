@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,6 +36,9 @@ type plain struct {
 	printed int             // items of the run's timeline
 	noticed int             // notices, counted since the beginning
 	asked   map[string]bool // gates that were printed
+	listed  Screen          // that was printed and waits for a number
+	over    bool            // no more lines come
+	due     int             // turns that are to come of what was said
 }
 
 // line is one that was typed; over says that no more come.
@@ -59,6 +63,9 @@ func runPlain(ctx context.Context, m *Model, o Options) error {
 	defer cancel()
 	p.wg.Go(func() { p.readLines(in) })
 	p.welcome()
+	if o.Task != "" {
+		p.due = len(m.session.Turns) + 1
+	}
 	p.do(m.Init())
 	for {
 		select {
@@ -67,6 +74,10 @@ func runPlain(ctx context.Context, m *Model, o Options) error {
 				return nil
 			}
 			p.news()
+			if p.over && p.settled() {
+				m.part(false)
+				return nil
+			}
 		case <-ctx.Done():
 			return nil
 		}
@@ -110,14 +121,42 @@ func (p *plain) take(msg tea.Msg) (left bool) {
 		return true
 	case line:
 		if msg.over {
-			return true
+			p.over = true
+			return false
 		}
 		p.do(p.typed(strings.TrimSpace(msg.text)))
+	case sent:
+		if msg.err != nil {
+			p.due = 0 // nothing comes of it
+		}
+		_, cmd := p.m.Update(msg)
+		p.do(cmd)
 	default:
 		_, cmd := p.m.Update(msg)
 		p.do(cmd)
 	}
 	return false
+}
+
+// settled reports whether there is nothing to wait for any more once nobody can
+// say anything: what was said has been worked on, or waits for a person.
+func (p *plain) settled() bool {
+	for _, g := range p.m.gates() {
+		if _, expires := g.Closes(); !expires {
+			return true
+		}
+	}
+	turns := p.m.session.Turns
+	switch {
+	case p.m.busy() || !p.m.caughtUp():
+		return false
+	case p.due == 0 || len(p.m.session.Refusals) > 0:
+		return true
+	case len(turns) < p.due:
+		return false
+	}
+	runs := turns[len(turns)-1].Runs
+	return len(runs) > 0 && runs[len(runs)-1].Over && (p.m.story == nil || p.m.story.over() || runs[len(runs)-1].Status == "")
 }
 
 // typed does what a line asks for: a number answers a question or picks from a
@@ -126,6 +165,13 @@ func (p *plain) typed(s string) tea.Cmd {
 	n, err := strconv.Atoi(s)
 	if list, ok := p.m.top().(interface{ choose(*Model, int) tea.Cmd }); ok && err == nil {
 		return list.choose(p.m, n-1)
+	}
+	if a, ok := p.m.top().(asker); ok {
+		for i, c := range a.choices(p.m) {
+			if n == i+1 || slices.Contains(c.Keys, s) {
+				return p.m.run(c, "")
+			}
+		}
 	}
 	if p.m.top() != nil {
 		p.m.closeTop()
@@ -142,7 +188,16 @@ func (p *plain) typed(s string) tea.Cmd {
 	} else if rest, ok := strings.CutPrefix(s, "!"); ok {
 		out.Shell, out.Text = true, strings.TrimSpace(rest)
 	}
+	if out.Command == "" && !out.Shell && s != "" && !p.m.busy() {
+		p.due = len(p.m.session.Turns) + 1
+	}
 	return p.m.submit(out)
+}
+
+// An asker is a dialog with a few choices.
+type asker interface {
+	Screen
+	choices(*Model) []Action
 }
 
 func (p *plain) say(format string, args ...any) {
@@ -220,7 +275,7 @@ func (p *plain) question(g view.Gate) {
 // from it.
 func (p *plain) screen() {
 	s := p.m.top()
-	if s == nil {
+	if s == nil || s == p.listed {
 		return
 	}
 	if list, ok := s.(interface{ numbered() []string }); ok {
@@ -229,6 +284,16 @@ func (p *plain) screen() {
 			p.say("  %d: %s", i+1, l)
 		}
 		p.say("Choose with a number; anything else goes back.")
+		p.listed = s
+		return
+	}
+	if a, ok := s.(asker); ok {
+		p.say("%s", s.Title(p.m))
+		for i, c := range a.choices(p.m) {
+			p.say("  %d: %s", i+1, c.About)
+		}
+		p.say("Choose with a number; anything else goes back.")
+		p.listed = s
 		return
 	}
 	if len(p.m.gates()) == 0 {
