@@ -34,9 +34,17 @@ func (a *ask) choices(m *Model) []Action {
 
 func (a *ask) Update(m *Model, msg tea.Msg) (tea.Cmd, bool) {
 	if k, ok := msg.(tea.KeyPressMsg); ok && k.Keystroke() == "enter" {
-		return m.run(a.choices(m)[a.at], ""), true
+		if choices := a.choices(m); len(choices) > 0 {
+			return m.run(choices[a.settle(len(choices))], ""), true
+		}
 	}
 	return nil, false
+}
+
+// settle keeps what is chosen among n choices.
+func (a *ask) settle(n int) int {
+	a.at = max(min(a.at, n-1), 0)
+	return a.at
 }
 
 // Click takes a choice.
@@ -51,7 +59,7 @@ func (a *ask) Click(m *Model, _, y int) tea.Cmd {
 
 func (a *ask) View(m *Model, width, height int) []string {
 	choices := a.choices(m)
-	a.at = max(min(a.at, len(choices)-1), 0)
+	a.settle(len(choices))
 	room := max(height-len(choices), 0)
 	var out []string
 	if a.words != "" {

@@ -17,7 +17,8 @@ func (p *planReview) addComment(m *Model) {
 	words := p.comment.text()
 	p.commenting = false
 	p.comment.in.Clear()
-	if pieces := p.pieces(m, plan); ok && words != "" && p.at < len(pieces) {
+	if pieces := p.pieces(m, plan); ok && words != "" && len(pieces) > 0 {
+		p.at = min(p.at, len(pieces)-1)
 		p.comments = append(p.comments, planComment{p.revision, p.view, p.at, strings.TrimSpace(pieces[p.at]), words})
 	}
 }

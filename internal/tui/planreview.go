@@ -150,7 +150,7 @@ func (m *Model) planOf(id string, revision int) (now, before event.Planned, ok b
 // Scroll moves the text, or the mark on the line that a comment would be about.
 func (p *planReview) Scroll(n int) {
 	if p.view == planLines || p.view == planTasks {
-		p.at += n
+		p.at = max(p.at+n, 0)
 		return
 	}
 	p.offset += n
