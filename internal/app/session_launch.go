@@ -75,7 +75,7 @@ func (h *chair) prepare(ctx context.Context, l chat.Launch) (control.Run, error)
 		if err != nil {
 			return control.Run{}, err
 		}
-		l.Before = append([]chat.Turn{t}, l.Before...)
+		l.Before = append([]*chat.Turn{&t}, l.Before...)
 	}
 	text := func(c event.Content) (string, error) { return h.a.Text(ctx, c) }
 	task, err := text(l.Turn.Text)

@@ -14,9 +14,9 @@ import (
 type Launch struct {
 	event.Launched
 	// Turn is what was said, and what has come of it before this run; Before is
-	// everything earlier.
+	// everything earlier, which nothing changes any more.
 	Turn   Turn
-	Before []Turn
+	Before []*Turn
 	// Started is how the session began.
 	Started event.SessionStarted
 	// Cancel is set if the run is to be ended.
@@ -71,14 +71,12 @@ func (s *Session) Pending() []flow.Command {
 }
 
 // launching is the command for the run that goes on. It shares nothing with the
-// state, which changes while it is carried out.
+// state that changes while it is carried out: of the turns only the last does.
 func (s *Session) launching(t *Turn) Launch {
 	r := t.active()
 	l := Launch{Launched: r.Launched, Turn: t.copy(), Started: *s.s.Started, Cancel: r.Cancel}
 	l.Turn.Runs = l.Turn.Runs[:len(l.Turn.Runs)-1]
-	for _, b := range s.s.Turns[:len(s.s.Turns)-1] {
-		l.Before = append(l.Before, b.copy())
-	}
+	l.Before = slices.Clip(s.s.Turns[:len(s.s.Turns)-1])
 	return l
 }
 

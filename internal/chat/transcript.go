@@ -36,7 +36,7 @@ const introduction = "This is a conversation with a person, of which the task ab
 func (l Launch) Context(text func(event.Content) (string, error)) (string, error) {
 	var before, now writer
 	for i, t := range l.Before {
-		before.turn(i+1, t)
+		before.turn(i+1, *t)
 	}
 	now.current(l)
 	pieces, err := fit(before, now, text)

@@ -16,7 +16,7 @@ func long(n, size int) chat.Launch {
 	l := chat.Launch{Launched: event.Launched{Purpose: event.PurposeAnswer}}
 	for i := range n {
 		answer := fmt.Sprintf("begin%d %s end%d", i+1, strings.Repeat("ä", size/2), i+1)
-		l.Before = append(l.Before, chat.Turn{
+		l.Before = append(l.Before, &chat.Turn{
 			Said: event.Said{Text: event.Inline(fmt.Sprintf("question %d", i+1))},
 			Runs: []chat.Run{{Returned: &event.Returned{Status: event.StatusSuccess, Answer: event.Inline(answer)}}},
 		})

@@ -280,3 +280,36 @@ func TestDamagedLogs(t *testing.T) {
 		}
 	}
 }
+
+// What a launch is told of a long conversation costs nothing until it is read,
+// and does not change under whoever reads it.
+func TestLaunchSharesWhatIsOver(t *testing.T) {
+	s := &chat.Session{}
+	var seq uint64
+	stamp := func(f event.Fact) event.Event {
+		seq++
+		return event.Event{Flow: "session-1", Seq: seq, Fact: f}
+	}
+	turn := func(n int) chat.Launch {
+		_, do := flow.Advance(s, stamp, event.Fact{ID: fmt.Sprint("said/", n), Body: event.Said{Text: event.Inline(fmt.Sprint("question ", n))}})
+		return do[0].(chat.Launch)
+	}
+	flow.Advance(s, stamp, event.Fact{ID: "started", Body: event.SessionStarted{Kind: event.SessionCoordinate}})
+	const turns = 300
+	for n := range turns {
+		flow.Advance(s, stamp, turn(n).Fact(event.Returned{Status: event.StatusSuccess, Answer: event.Inline("yes")}))
+	}
+	l := turn(turns)
+	before, err := l.Context(inline)
+	if err != nil || len(l.Before) != turns {
+		t.Fatalf("%d turns before, %v", len(l.Before), err)
+	}
+	if n := testing.AllocsPerRun(10, func() { s.Pending() }); n > 20 {
+		t.Errorf("%v allocations to launch after %d turns", n, turns)
+	}
+	flow.Advance(s, stamp, l.Fact(event.Returned{Status: event.StatusSuccess}))
+	flow.Advance(s, stamp, turn(turns+1).Fact(event.Returned{Status: event.StatusSuccess}))
+	if after, err := l.Context(inline); err != nil || after != before {
+		t.Errorf("the launch is told something else now: %v\n%s", err, after)
+	}
+}
