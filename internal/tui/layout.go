@@ -17,6 +17,9 @@ const (
 
 // View draws the frame.
 func (m *Model) View() tea.View {
+	if m.spin.skip {
+		return m.spin.last
+	}
 	v := tea.NewView("")
 	v.AltScreen, v.ReportFocus = true, true
 	v.WindowTitle = m.title()
@@ -24,6 +27,7 @@ func (m *Model) View() tea.View {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	v.Content, v.Cursor = m.frame()
+	m.spin.last = v
 	return v
 }
 

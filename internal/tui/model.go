@@ -51,16 +51,15 @@ type Model struct {
 	lanes   lanes
 	screens []Screen
 	notice  notice
-	escaped time.Time // when Esc was pressed once
-	zones   []zone    // of the last frame, to be clicked
+	once    once
+	zones   []zone // of the last frame, to be clicked
+	spin    spin
 	ticking bool
 	called  string // what the person was called for last
 	parting string // to be said when the window is closed
 
 	// What the person decides, as far as it is not sent or not taken yet.
-	offered map[string]bool   // questions that were put before them
-	sprung  time.Time         // when a dialog last opened by itself
-	replied string            // the id of their last reply
+	put     put
 	review  *planReview       // of the plan that waits
 	to      string            // whom messages go to: all if empty, "current", or an agent
 	unheard map[string]string // messages without a verdict, by the ids of their facts
@@ -126,6 +125,7 @@ func (m *Model) Init() tea.Cmd {
 // Update takes one message in. Each family of messages has its file.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.quiet.wake()
+	m.spin.skip = false
 	cmd := m.update(msg)
 	return m, tea.Batch(cmd, m.tick())
 }
@@ -138,6 +138,9 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.drivenEnded(msg)
 	case sent:
 		return m.wasSent(msg)
+	case spun:
+		m.spin.on = false
+		return nil
 	case ticked:
 		m.ticking = false
 		return nil
@@ -172,6 +175,9 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	m.notice.pressed(m.o.Now())
 	if s := m.top(); s != nil {
+		if m.slipped(s, msg) {
+			return nil
+		}
 		return m.screenKey(s, msg)
 	}
 	if m.inList {
@@ -188,6 +194,9 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 // typed gives a message to the input, and what it has no use for to the table.
 func (m *Model) typed(msg tea.Msg) tea.Cmd {
 	out, cmd := m.input.Update(msg)
+	if _, free := out.(input.Unhandled); !free {
+		m.once = once{} // whoever types has thought of something else
+	}
 	return tea.Batch(cmd, m.outcome(out, msg))
 }
 

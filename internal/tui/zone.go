@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -27,9 +29,10 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		}
 		if m.top() != nil {
 			m.scrollTop(lines)
-			return nil
+			return m.spin.turn(m.quiet != nil)
 		}
 		m.lane().Scroll(lines)
+		return m.spin.turn(m.quiet != nil)
 	case tea.MouseClickMsg:
 		if at.Button != tea.MouseLeft {
 			return nil
@@ -43,6 +46,26 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// A spin keeps a wheel that is spun from having a frame drawn for every notch:
+// there may be thousands, and the window would go on scrolling long after.
+type spin struct {
+	on   bool // a frame will be drawn in a moment
+	skip bool // and none before
+	last tea.View
+}
+
+// spun says that the moment has passed.
+type spun struct{}
+
+// turn is a notch of the wheel; without a terminal every one is drawn.
+func (s *spin) turn(terminal bool) tea.Cmd {
+	if s.skip = s.on; s.on || !terminal {
+		return nil
+	}
+	s.on = true
+	return tea.Tick(frameTime, func(time.Time) tea.Msg { return spun{} })
 }
 
 // filter drops what a terminal sends far more often than anybody can see.
