@@ -27,6 +27,9 @@ func (m *Model) begin(id event.FlowID) error {
 		m.applySession(e)
 	}
 	m.modes = m.session.Modes
+	if c := m.session.Config; c != "" && c != m.o.Config {
+		m.joined(m.c.Team(m.ctx, c))
+	}
 	m.feed.follow(id)
 	if run := m.newestRun(); run != "" {
 		return m.watch(run)

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/view"
 )
@@ -29,18 +30,32 @@ func (m *Model) turnTo(id event.FlowID) tea.Cmd {
 		m.notify(why)
 		return nil
 	}
-	freed := m.vacate()
+	freed, c, config := m.vacate(), m.c, m.o.Config
 	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
 		freed()
-		s, session, err := readSession(ctx, m.c, id)
+		s, session, err := readSession(ctx, c, id)
+		if s.Config != "" {
+			config = s.Config
+		}
+		team, strange := c.Team(ctx, config)
 		return func(m *Model) tea.Cmd {
 			if err != nil {
 				m.notify(fmt.Sprintf("%s cannot be read: %v", id, err))
 				return nil
 			}
+			m.joined(team, strange)
 			return m.turned(id, s, session)
 		}
 	})
+}
+
+// joined takes in who works in the conversation that is shown.
+func (m *Model) joined(team control.Team, err error) {
+	if err != nil {
+		m.notify("Its agents cannot be told: " + err.Error())
+		return
+	}
+	m.team = team
 }
 
 // readSession folds a flow, if it is a conversation.
@@ -96,8 +111,17 @@ func (m *Model) anew(string) tea.Cmd {
 		m.notify("This conversation is new: nothing was said yet.")
 		return nil
 	}
-	freed := m.vacate()
+	freed, c, config := m.vacate(), m.c, m.o.Config
 	m.modes = m.team.Modes
 	m.notify("A new conversation. The one before is kept: F3 lists it.")
-	return m.later(func(context.Context) func(*Model) tea.Cmd { freed(); return nil })
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		freed()
+		team, err := c.Team(ctx, config)
+		return func(m *Model) tea.Cmd {
+			if m.joined(team, err); m.id == "" && m.story == nil {
+				m.modes = m.team.Modes
+			}
+			return nil
+		}
+	})
 }
