@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"conclave/internal/chat"
 	"conclave/internal/engine"
@@ -23,7 +24,7 @@ func (h *chair) keep(ctx context.Context, k chat.Keep, p engine.Port) []event.Fa
 	case ctx.Err() != nil:
 		return nil // whoever takes the session up keeps it
 	case err != nil:
-		p.Leave(err)
+		p.Leave(fmt.Errorf("%w\nNothing is lost; when that is mended go on with: conclave resume %s", err, h.id))
 		return nil
 	}
 	return []event.Fact{k.Fact(h.a.planDir(k.Plan), tasks)}

@@ -68,8 +68,11 @@ func (h *chair) handOn(ctx context.Context, l chat.Launch, p engine.Port, wish *
 		for range h.log.Follow(ctx, l.Run, 1) {
 			break // it is there
 		}
-		if ctx.Err() == nil {
-			_ = h.log.Send(ctx, l.Run, event.Fact{ID: c.ID, Body: c.CancelRequested})
+		if ctx.Err() != nil {
+			return
+		}
+		if err := h.log.Send(ctx, l.Run, event.Fact{ID: c.ID, Body: c.CancelRequested}); err != nil && ctx.Err() == nil {
+			p.Leave(fmt.Errorf("cancel %s: %w", l.Run, err)) // it is asked again when the session goes on
 		}
 	}
 	if l.Cancel != nil {

@@ -178,3 +178,26 @@ func TestHistoryOfLongTexts(t *testing.T) {
 		t.Errorf("%d texts, %v", len(got), err)
 	}
 }
+
+// A plan that cannot be written is not lost: the session says where and what to
+// do, and asks about the plan once that is mended.
+func TestPlanThatCannotBeKept(t *testing.T) {
+	a := talkers(t, "")
+	k := a.begin(t, event.SessionStarted{})
+	if err := os.WriteFile(a.state("plans"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range []event.Body{event.Said{Text: event.Inline("build a pond"), Modes: event.Modes{Plan: true, Quick: true}}, event.Renamed{Title: "pond"}} {
+		_, err := k.settled(b)
+		if err == nil || !strings.Contains(err.Error(), a.state("plans")) || !strings.Contains(err.Error(), "conclave resume "+string(k.id)) {
+			t.Errorf("%d: got %v", i, err)
+		}
+	}
+	if err := os.Remove(a.state("plans")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := k.settled(event.Renamed{Title: "a pond"})
+	if err != nil || len(s.Gates) != 1 || len(s.Turns) != 1 || len(s.Turns[0].Runs) != 1 {
+		t.Errorf("mended: %+v, %v", s, err)
+	}
+}

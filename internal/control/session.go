@@ -15,7 +15,8 @@ type Sessions interface {
 	// its context ends, or Background.
 	Begin(ctx context.Context, s event.SessionStarted) (event.FlowID, error)
 	// Settle is Resume until the session is at rest: nothing goes on in it that
-	// anybody but a person could end. A run it drives to its end.
+	// anybody but a person could end. A run it drives to its end. TakeOver is as
+	// for Resume.
 	Settle(ctx context.Context, id event.FlowID, takeOver bool) error
 	// Team tells who would work on something that is said here, as things stand.
 	Team(ctx context.Context, config string) (Team, error)
