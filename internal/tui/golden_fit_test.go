@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"testing"
 	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
@@ -31,4 +32,16 @@ func misfit(frame string, w, h int) string {
 		}
 	}
 	return ""
+}
+
+// What is to be found is found.
+func TestMisfit(t *testing.T) {
+	for frame, wrong := range map[string]bool{
+		"ab\ncd": false, "\x1b[1;38;2;1;2;3mab\x1b[m\n日": false,
+		"ab": true, "abc\nde": true, "a\ncd": true, "ab\n\x1b[2Jcd": true, "a\tb\ncd": true, "ab\x1b]8;;x\x07\ncd": true, "ab\n\u202ecd": true, "a\u009bb\ncd": true,
+	} {
+		if got := misfit(frame, 2, 2); (got != "") != wrong {
+			t.Errorf("%q: %q", frame, got)
+		}
+	}
 }
