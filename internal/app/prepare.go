@@ -130,7 +130,7 @@ func newID(kind string, now time.Time) event.FlowID {
 	for i := range b {
 		b[i] = letters[int(b[i])%len(letters)]
 	}
-	return event.FlowID(kind + "-" + now.Format("20060102-150405") + "-" + string(b[:]))
+	return event.FlowID(kind + "-" + now.UTC().Format("20060102-150405") + "-" + string(b[:]))
 }
 
 // keep makes a task fit for an event.
