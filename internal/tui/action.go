@@ -91,14 +91,6 @@ func (m *Model) command(name, args string) tea.Cmd {
 }
 
 // Reasons that several actions share.
-func whileIdle(m *Model) string {
-	switch m.situation() {
-	case Running, Gate:
-		return "Not while agents are at work; Esc interrupts them."
-	}
-	return ""
-}
-
 func whileRunning(m *Model) string {
 	switch m.situation() {
 	case Running, Gate:

@@ -76,12 +76,12 @@ func (f *pathFinder) tree(ctx context.Context, dir string) ([]control.Entry, err
 
 // addressees are the agents that a message can be addressed to while they work.
 func (m *Model) addressees() []input.Candidate {
-	if !m.busy() || m.shown() == nil {
+	if !m.busy() || m.story == nil {
 		return nil
 	}
 	var out []input.Candidate
 	for _, a := range m.story.card.Agents {
-		c := input.Candidate{Text: string(a.ID), Also: []string{string(a.Label)}, About: "only to " + m.nameOf(a.ID)}
+		c := input.Candidate{Text: string(a.ID), Also: []string{string(a.Label)}, About: "only to " + m.story.name(a.ID)}
 		if a.Lost != "" {
 			c.Why = "it is lost"
 		}

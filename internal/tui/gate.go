@@ -2,6 +2,8 @@ package tui
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,52 +19,85 @@ type gateScreen interface {
 	gateID() string
 }
 
-// settle is how long a dialog that has opened by itself takes no decision: what
-// is typed at that moment was meant for the input.
-const settle = 600 * time.Millisecond
+// put is what has become of the questions that were put to the person, each by
+// its gateKey. Of questions that are closed it knows nothing.
+type put struct {
+	offered map[string]bool   // shown to them
+	replies map[string]string // the ids of their replies
+	sprung  time.Time         // when a dialog last opened by itself, or was typed at then
+}
 
 // gateKey names one asking of a question.
 func gateKey(g view.Gate) string {
 	return fmt.Sprintf("%s %d %d", g.Gate, g.Revision, g.Since.UnixNano())
 }
 
-// attend puts questions before the person that they have not been shown yet. The
-// override does not cover the timeline: it waits in the line above the input.
+// attend puts questions before the person that they have not been shown yet, and
+// takes away those that are closed. The override does not cover the timeline: it
+// waits in the line above the input.
 func (m *Model) attend() {
+	closed := m.dismiss()
 	if !m.caughtUp() {
 		return
 	}
 	for _, g := range m.gates() {
-		key := gateKey(g)
-		if m.offered[key] {
-			continue
-		}
-		if m.offered == nil {
-			m.offered = map[string]bool{}
-		}
-		m.offered[key] = true
-		if g.Kind != event.GateOverride && m.top() == nil && m.input.Empty() {
+		fresh := !m.put.offered[gateKey(g)]
+		m.put.offered[gateKey(g)] = true
+		next := closed && g.Kind == event.GatePermission // of several
+		if m.top() == nil && (next || fresh && g.Kind != event.GateOverride && m.input.Empty()) {
 			m.decide(g)
-			m.sprung = m.o.Now()
+			m.put.sprung = m.o.Now()
 		}
 	}
+}
+
+// dismiss forgets questions that are not open any more, and reports whether the
+// dialog of one was.
+func (m *Model) dismiss() (closed bool) {
+	offered, replies := map[string]bool{}, map[string]string{}
+	for _, g := range m.gates() {
+		key := gateKey(g)
+		offered[key] = m.put.offered[key]
+		if id := m.put.replies[key]; id != "" {
+			replies[key] = id
+		}
+	}
+	m.put.offered, m.put.replies = offered, replies
+	if m.review != nil && !m.asks(m.review.gate) {
+		m.review = nil
+	}
+	n := len(m.screens)
+	m.screens = slices.DeleteFunc(m.screens, func(s Screen) bool {
+		g, ok := s.(gateScreen)
+		return ok && !m.asks(g.gateID())
+	})
+	return len(m.screens) < n
 }
 
 // caughtUp reports whether everything is taken in that had happened when the
 // window was opened: what was asked and answered before is no news.
 func (m *Model) caughtUp() bool { return m.story == nil || m.story.seq >= m.story.until }
 
-// hasty is why a decision is not taken yet.
-func hasty(m *Model) string {
-	if m.o.Now().Sub(m.sprung) < settle {
-		return "This has only just opened; press the key again."
+// settle is how long nothing must be typed into a dialog that has opened by
+// itself before it takes anything: what is typed until then was meant for the
+// input.
+const settle = 600 * time.Millisecond
+
+// slipped reports whether a key was meant for the input, which a dialog has just
+// covered.
+func (m *Model) slipped(s Screen, k tea.KeyPressMsg) bool {
+	now := m.o.Now()
+	if _, asks := s.(gateScreen); !asks || now.Sub(m.put.sprung) >= settle || k.Text == "" && k.Code != tea.KeyEnter {
+		return false
 	}
-	return ""
+	m.put.sprung = now
+	m.notify("This has only just opened; press the key again.")
+	return true
 }
 
 // decide opens the dialog of a question.
 func (m *Model) decide(g view.Gate) {
-	m.sprung = time.Time{}
+	m.put.sprung = time.Time{}
 	m.notice.text = "" // the keys that decide are seen in its place
 	switch g.Kind {
 	case event.GateOverride:
@@ -84,33 +119,10 @@ func (m *Model) gate(id string) (view.Gate, bool) {
 	return view.Gate{}, false
 }
 
-// answered takes the dialog of a question away that has been answered, here or
-// elsewhere, and says how.
-func (m *Model) answered(c event.Closed, live bool) {
-	wasOpen := false
-	for i := len(m.screens) - 1; i >= 0; i-- {
-		if s, ok := m.screens[i].(gateScreen); ok && s.gateID() == c.Gate {
-			m.screens = append(m.screens[:i:i], m.screens[i+1:]...)
-			wasOpen = true
-		}
-	}
-	if m.review != nil && m.review.gate == c.Gate {
-		m.review = nil
-	}
-	if !live {
-		return
-	}
-	m.notify(m.closedWords(c))
-	if !wasOpen || m.top() != nil {
-		return
-	}
-	for _, g := range m.gates() { // the next one of several
-		if g.Kind == event.GatePermission {
-			m.decide(g)
-			m.sprung = m.o.Now()
-			return
-		}
-	}
+// asks reports whether a question is open.
+func (m *Model) asks(id string) bool {
+	_, ok := m.gate(id)
+	return ok
 }
 
 // closedWords say how a question was answered.
@@ -118,7 +130,7 @@ func (m *Model) closedWords(c event.Closed) string {
 	what := text.Clean(c.Choice)
 	switch {
 	case c.Gate == event.GateOverride:
-		what = m.nameOf(event.AgentID(c.Choice)) + " presents"
+		what = m.story.name(event.AgentID(c.Choice)) + " presents"
 	case c.Choice == event.PermitOnce:
 		what = "allowed once"
 	case c.Choice == event.PermitRun:
@@ -139,39 +151,43 @@ func (m *Model) closedWords(c event.Closed) string {
 		return "Time was up: " + what + "."
 	case c.How != "reply":
 		return "The question is closed, because what it was about has ended: " + what + "."
-	case c.Reply == m.replied:
+	case m.replied(c.Reply):
 		return "Decided: " + what + "."
 	}
 	return "Answered elsewhere (" + text.Clean(c.By) + "): " + what + "."
 }
 
-// reply answers a question.
+// reply answers a question, once.
 func (m *Model) reply(g view.Gate, choice, words string) tea.Cmd {
-	id := m.id
+	key, flow := gateKey(g), m.id
+	if m.put.replies[key] != "" {
+		m.notify("Your answer is on its way.")
+		return nil
+	}
 	if g.Kind != event.GatePlan && m.story != nil {
-		id = m.story.id
+		flow = m.story.id
 	}
-	m.replied = newID("replied")
-	return m.sendAs(m.replied, id, "Not answered", event.Replied{Gate: g.Gate, Choice: choice, Text: words, Revision: g.Revision, By: by})
+	f := event.Fact{ID: newID("replied"), Body: event.Replied{Gate: g.Gate, Choice: choice, Text: words, Revision: g.Revision, By: by}}
+	if m.put.replies == nil {
+		m.put.replies = map[string]string{}
+	}
+	m.put.replies[key] = f.ID
+	return m.send(flow, f, "Not answered", func(m *Model) { m.unreplied(f.ID) })
 }
 
-// sendAs sends a fact with an id of our choice to a flow.
-func (m *Model) sendAs(fact string, id event.FlowID, what string, body event.Body) tea.Cmd {
-	ctx, c := m.ctx, m.c
-	return func() tea.Msg {
-		return sent{what: what, err: c.Send(ctx, id, event.Fact{ID: fact, Body: body})}
-	}
-}
-
-// nameOf is an agent by its label and its id.
-func (m *Model) nameOf(a event.AgentID) string {
-	id := text.Clean(string(a))
-	if m.story != nil {
-		if l, ok := m.story.card.Agent(a); ok && l.Label != "" && string(l.Label) != id {
-			return fmt.Sprintf("%s (%s)", l.Label, id)
+// replied reports whether a reply is the person's at this window.
+func (m *Model) replied(id string) bool {
+	for _, own := range m.put.replies {
+		if own == id {
+			return true
 		}
 	}
-	return id
+	return false
+}
+
+// unreplied has a question open again whose reply was not taken.
+func (m *Model) unreplied(id string) {
+	maps.DeleteFunc(m.put.replies, func(_, own string) bool { return own == id })
 }
 
 // waits are the lines above the input about questions that wait.

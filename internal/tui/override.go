@@ -54,7 +54,7 @@ func overrideRows(m *Model, g view.Gate) []pick {
 	var out []pick
 	for _, c := range g.Choices {
 		id := event.AgentID(c.ID)
-		p := pick{text: m.nameOf(id), about: pointsWords(ballot, id), value: id}
+		p := pick{text: m.story.name(id), about: pointsWords(ballot, id), value: id}
 		if c.ID == g.Default {
 			p.about += ", won the vote"
 		}
@@ -103,7 +103,7 @@ func (m *Model) candidate(a event.AgentID, answers map[event.AgentID]view.Item, 
 	}
 	ref := it.Ref
 	if ref == "" {
-		ref = m.nameOf(a)
+		ref = m.story.name(a)
 	}
 	out := []string{m.theme.Heading.Render(text.Cut(text.Clean("Answer "+ref), width))}
 	out = append(out, markdown.Render(m.texts.of(it.Detail), width, m.theme)...)
@@ -114,7 +114,7 @@ func (m *Model) candidate(a event.AgentID, answers map[event.AgentID]view.Item, 
 			continue
 		}
 		votes++
-		line := m.nameOf(v.Agent)
+		line := m.story.name(v.Agent)
 		if v.Vote.Reason != "" {
 			line += ": " + v.Vote.Reason
 		}
@@ -137,13 +137,13 @@ func (m *Model) present(gate string, a event.AgentID) tea.Cmd {
 		m.notify("The question has been answered meanwhile.")
 		return nil
 	}
-	m.notify(m.nameOf(a) + " is to present.")
+	m.notify(m.story.name(a) + " is to present.")
 	return m.reply(g, string(a), "")
 }
 
 // overrideLine says that there is a choice, and for how long.
 func (m *Model) overrideLine(g view.Gate, w int) string {
-	won := m.nameOf(event.AgentID(g.Default)) + " won. "
+	won := m.story.name(event.AgentID(g.Default)) + " won. "
 	say := "Press Ctrl+O to override, Enter to continue"
 	left := " (" + m.left(g) + ")"
 	switch {

@@ -44,7 +44,6 @@ type permission struct {
 	offset  int
 	reason  field
 	writing bool // the reason for a refusal
-	sent    bool
 }
 
 func newPermission(g view.Gate) *permission {
@@ -136,15 +135,6 @@ func (m *Model) permit(choice string) tea.Cmd {
 		m.notify("The question has been answered meanwhile.")
 		return nil
 	}
-	switch why := hasty(m); {
-	case why != "":
-		m.notify(why)
-		return nil
-	case p.sent:
-		m.notify("Your answer is on its way.")
-		return nil
-	}
-	p.sent = true
 	words := ""
 	if choice == event.PermitDeny {
 		words = p.reason.text()

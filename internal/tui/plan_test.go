@@ -38,9 +38,10 @@ func planning(t *testing.T) (*program, *robot.Robot, *clock) {
 func TestPlanSubmission(t *testing.T) {
 	a, r, c := planning(t)
 	r.See("Plan, revision 1", ".conclave/plans/", "The plan", "read the input", "sort it", "tasks 2", "approve")
+	r.Press("a").See("only just opened")
+	c.pass(time.Second)
 	r.Click("tasks 2").See("   1 1  read the input").Click("plan ").Press("t").See("   2 2  sort it")
 	r.Press("d").See("This is the first revision.")
-	r.Press("a").See("only just opened")
 	r.Press("esc").See("Plan, revision 1, waits for your review", "Plan waits for your review").Gone("request changes")
 	r.Press("enter").See("request changes")
 	r.Resize(40, 12).See("approve").Resize(80, 24)
@@ -96,6 +97,7 @@ func TestPlanChanges(t *testing.T) {
 	r.Press("esc", "c").See("Choose a line").Press("down", "down", "c").Type("no, use a heap").Press("enter").See("▎ no, use a heap", "1 comment goes along")
 	r.Press("t", "c").Type("from a file").Press("enter").See("2 comments go along", "from a file")
 	r.Press("r").See("Plan, revision 2", "The second plan", "build a heap")
+	c.pass(time.Second)
 	r.Press("d").See("read the input", "build a heap")
 	note := planIn(t, a)
 	if len(note.Revisions) != 2 {
@@ -118,13 +120,16 @@ func TestPlanChanges(t *testing.T) {
 // A revision that somebody writes elsewhere takes the place of the one that is
 // being looked at, and what was typed stays.
 func TestPlanRevisedElsewhere(t *testing.T) {
-	a, r, _ := planning(t)
-	r.See("Plan, revision 1", "request changes").Press("i").Type("my note")
+	a, r, c := planning(t)
+	r.See("Plan, revision 1", "request changes")
+	c.pass(time.Second)
+	r.Press("i").Type("my note").Press("enter")
 	p := planIn(t, a)
 	if err := send(t, a, event.Revised{Plan: p.ID, Revision: 1, Text: event.Inline("# Mine\n\n- [ ] think\n"), By: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	r.See("Plan, revision 2", "Mine", "think", "my note", "written by ann")
+	r.Press("a").See("only just opened") // it is another plan than the one that was read
 }
 
 func send(t testing.TB, a *program, b event.Body) error {

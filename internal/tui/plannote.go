@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -50,24 +49,20 @@ func (m *Model) judge(choice string) tea.Cmd {
 	}
 	g, open := m.gate(p.gate)
 	said := p.said()
-	switch why := hasty(m); {
+	switch {
 	case !open:
 		m.closeTop()
 		m.notify("The plan has been decided about meanwhile.")
-		return nil
-	case why != "":
-		m.notify(why)
 		return nil
 	case choice == event.PlanChange && said == "":
 		p.writing = true
 		m.notify("Say what is to be different, then Ctrl+Enter, or Enter and r.")
 		return nil
-	case choice == event.PlanDrop && m.o.Now().Sub(p.dropped) >= twice:
-		p.dropped = m.o.Now()
+	case choice == event.PlanDrop && !m.again("drop "+p.gate):
 		m.notify("Press the key again to drop the plan; nothing is executed then.")
 		return nil
 	}
-	p.writing, p.commenting, p.dropped = false, false, time.Time{}
+	p.writing, p.commenting = false, false
 	m.closeTop()
 	return m.reply(g, choice, said)
 }
@@ -91,7 +86,7 @@ func (m *Model) revise() tea.Cmd {
 			return nil
 		}
 		m.notify("Your revision of the plan is being kept.")
-		return m.send(m.id, "The plan was not changed", event.Revised{Plan: plan.Plan, Revision: plan.Revision, Text: event.Inline(s), By: by})
+		return m.send(m.id, fact(event.Revised{Plan: plan.Plan, Revision: plan.Revision, Text: event.Inline(s), By: by}), "The plan was not changed", nil)
 	})
 }
 

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -46,7 +45,6 @@ type planReview struct {
 	writing    bool // the note
 	commenting bool
 	comments   []planComment
-	dropped    time.Time // when drop was pressed once
 
 	drawn    []string
 	drawnFor string
@@ -93,17 +91,19 @@ func (m *Model) reviewWith(s string) bool {
 	return false
 }
 
-// renew takes in that another revision is asked about.
-func (p *planReview) renew(g view.Gate) {
-	if p.revision != g.Revision {
-		p.revision, p.offset, p.at = g.Revision, 0, 0
+// renew takes in that another revision is asked about, and reports whether it is.
+func (p *planReview) renew(g view.Gate) bool {
+	if p.revision == g.Revision {
+		return false
 	}
+	p.revision, p.offset, p.at = g.Revision, 0, 0
+	return true
 }
 
 // Refresh implements Refresher.
 func (p *planReview) Refresh(m *Model) tea.Cmd {
-	if g, ok := m.gate(p.gate); ok {
-		p.renew(g)
+	if g, ok := m.gate(p.gate); ok && p.renew(g) {
+		m.put.sprung = m.o.Now() // what is decided now was meant for the one before
 	}
 	return nil
 }

@@ -24,25 +24,28 @@ const readFor = 20 * time.Second
 func (m *Model) message(s string) tea.Cmd {
 	if m.story == nil || m.story.over() {
 		m.notify("Nobody is at work yet; say it again in a moment.")
-		m.input.SetText(s)
+		m.giveBack(s)
 		return nil
 	}
 	to, words := m.addressed(s)
 	if words == "" {
 		m.notify("Say something after the name.")
-		m.input.SetText(s)
+		m.giveBack(s)
 		return nil
 	}
-	id := newID("messaged")
+	f := fact(event.Messaged{Text: event.Inline(words), To: to, By: by})
 	if m.unheard == nil {
 		m.unheard = map[string]string{}
 	}
-	m.unheard[id] = s
-	body := event.Messaged{Text: event.Inline(words), To: to, By: by}
-	flow, send := m.story.id, m.c.Send
-	ctx := m.ctx
-	return func() tea.Msg {
-		return sent{what: "Not sent", text: s, err: send(ctx, flow, event.Fact{ID: id, Body: body})}
+	m.unheard[f.ID] = s
+	return m.send(m.story.id, f, "Not sent", func(m *Model) { m.unsaid(f.ID) })
+}
+
+// unsaid gives the words of a message back that was not taken.
+func (m *Model) unsaid(id string) {
+	if s, ours := m.unheard[id]; ours {
+		delete(m.unheard, id)
+		m.giveBack(s)
 	}
 }
 
@@ -65,11 +68,17 @@ func (m *Model) addressed(s string) (to []event.AgentID, words string) {
 	return to, words
 }
 
-// agentNamed finds an agent of the run by its id or label.
+// agentNamed finds an agent by its id or else by its label in the run that goes
+// on, whichever run is looked at.
 func (m *Model) agentNamed(name string) (event.AgentID, bool) {
-	for _, a := range m.agents() {
-		if name != "" && (strings.EqualFold(string(a.ID), name) || strings.EqualFold(string(a.Label), name)) {
-			return a.ID, true
+	crew := m.agentsIn(m.story)
+	for _, named := range []func(view.AgentLine) string{
+		func(a view.AgentLine) string { return string(a.ID) },
+		func(a view.AgentLine) string { return string(a.Label) },
+	} {
+		i := slices.IndexFunc(crew, func(a view.AgentLine) bool { return name != "" && strings.EqualFold(named(a), name) })
+		if i >= 0 {
+			return crew[i].ID, true
 		}
 	}
 	return "", false
@@ -77,22 +86,18 @@ func (m *Model) agentNamed(name string) (event.AgentID, bool) {
 
 // target is the agent messages are directed at; empty for all.
 func (m *Model) target() event.AgentID {
-	switch m.to {
-	case "":
-		return ""
-	case currentTab:
-		return m.active()
+	name := m.to
+	if name == currentTab {
+		name = string(m.active())
 	}
-	if a, ok := m.agentNamed(m.to); ok {
-		return a
-	}
-	return ""
+	a, _ := m.agentNamed(name)
+	return a
 }
 
 // messagePlaceholder says whom a message would reach.
 func (m *Model) messagePlaceholder() string {
 	if a := m.target(); a != "" {
-		return "Say something to " + m.nameOf(a) + " (Alt+I: to all)"
+		return "Say something to " + m.story.name(a) + " (Alt+I: to all)"
 	}
 	return "Say something to all agents (@NAME to one, Alt+I to the open tab)"
 }
@@ -116,9 +121,9 @@ func (m *Model) direct(args string) tea.Cmd {
 	}
 	switch a := m.target(); {
 	case a != "" && m.to == currentTab:
-		m.notify("Messages go to the agent whose tab is open, now " + m.nameOf(a) + ".")
+		m.notify("Messages go to the agent whose tab is open, now " + m.story.name(a) + ".")
 	case a != "":
-		m.notify("Messages go to " + m.nameOf(a) + " alone.")
+		m.notify("Messages go to " + m.story.name(a) + " alone.")
 	case m.to == currentTab:
 		m.notify("Messages go to the agent whose tab is open; all together are open now, so to all.")
 	default:
@@ -240,7 +245,7 @@ func (m *Model) messageLine(x view.Message, w int) string {
 func (m *Model) labels(ids []event.AgentID) string {
 	var out []string
 	for _, a := range ids {
-		out = append(out, m.nameOf(a))
+		out = append(out, m.story.name(a))
 	}
 	return strings.Join(out, ", ")
 }
@@ -249,12 +254,8 @@ func (m *Model) labels(ids []event.AgentID) string {
 // back: nothing typed is lost.
 func (m *Model) refused(b event.Refused) {
 	m.notify(fmt.Sprintf("Not taken: %s", text.Clean(b.Why)))
-	if s, ours := m.unheard[b.Ref]; ours {
-		delete(m.unheard, b.Ref)
-		if m.input.Empty() {
-			m.input.SetText(s)
-		}
-	}
+	m.unsaid(b.Ref)
+	m.unreplied(b.Ref)
 }
 
 func queueActions() []Action {

@@ -213,5 +213,5 @@ func (m *Model) rename(id event.FlowID, name string) tea.Cmd {
 	} else {
 		m.notify("It is called " + name + " from when it is next opened.")
 	}
-	return m.send(id, "Not renamed", event.Renamed{Title: name, By: by})
+	return m.send(id, fact(event.Renamed{Title: name, By: by}), "Not renamed", nil)
 }

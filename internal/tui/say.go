@@ -23,6 +23,10 @@ func (m *Model) submit(s input.Submit) tea.Cmd {
 		return m.shell(s.Text)
 	case strings.TrimSpace(s.Text) == "" && len(s.Images) == 0:
 		return m.enterEmpty()
+	case m.busy() && len(s.Images) > 0:
+		m.notify("Agents at work take no pictures: send it again when they are done.")
+		m.giveBack(s.Text)
+		return nil
 	case m.busy():
 		return m.message(s.Text)
 	case m.reviewWith(s.Text):
@@ -54,20 +58,18 @@ func (m *Model) remember(text string) {
 
 // sent is what became of something that was sent.
 type sent struct {
-	what string
-	err  error
-	text string // to be put back into the input if it failed
-	then func(*Model) tea.Cmd
+	what   string // is said if it failed
+	err    error
+	failed func(*Model)
+	then   func(*Model) tea.Cmd
 }
 
-// wasSent gives back what could not be sent: nothing typed is lost.
+// wasSent takes in what became of something that was sent.
 func (m *Model) wasSent(s sent) tea.Cmd {
 	if s.err != nil {
 		m.notify(fmt.Sprintf("%s: %v", s.what, s.err))
-		if s.text != "" && m.input.Empty() {
-			if m.input.Restore(); m.input.Empty() { // pictures and all, if it was typed
-				m.input.SetText(s.text)
-			}
+		if s.failed != nil {
+			s.failed(m)
 		}
 		return nil
 	}
@@ -75,6 +77,18 @@ func (m *Model) wasSent(s sent) tea.Cmd {
 		return s.then(m)
 	}
 	return nil
+}
+
+// giveBack puts words back into the input that were not taken, with chips and
+// pictures if they are what was typed last. While something else is being typed
+// they are in the history.
+func (m *Model) giveBack(s string) {
+	if !m.input.Empty() {
+		return
+	}
+	if m.input.Restore(); strings.TrimSpace(m.input.Text()) != strings.TrimSpace(s) {
+		m.input.SetText(s)
+	}
 }
 
 // say says something in the conversation, which begins with it if need be.
@@ -86,7 +100,9 @@ func (m *Model) say(text string, images []string) tea.Cmd {
 	}
 	said := event.Said{Text: event.Inline(text), Images: images, Modes: m.modes, By: by}
 	return func() tea.Msg {
-		fail := func(err error) tea.Msg { return sent{what: "Not sent", err: err, text: text} }
+		fail := func(err error) tea.Msg {
+			return sent{what: "Not sent", err: err, failed: func(m *Model) { m.giveBack(text) }}
+		}
 		if id == "" {
 			begun, err := c.Begin(ctx, start)
 			if err != nil {
@@ -114,16 +130,20 @@ func (m *Model) tell(what string, body event.Body) tea.Cmd {
 	if m.story == nil {
 		return nil
 	}
-	return m.send(m.story.id, what, body)
+	return m.send(m.story.id, fact(body), what, nil)
 }
 
-// send sends a fact to a flow.
-func (m *Model) send(id event.FlowID, what string, body event.Body) tea.Cmd {
+// send sends a fact to a flow. If that fails, what says what has not been done
+// then, and failed, unless it is nil, puts things back.
+func (m *Model) send(id event.FlowID, f event.Fact, what string, failed func(*Model)) tea.Cmd {
 	ctx, c := m.ctx, m.c
 	return func() tea.Msg {
-		return sent{what: what, err: c.Send(ctx, id, event.Fact{ID: newID(event.Kind(body)), Body: body})}
+		return sent{what: what, err: c.Send(ctx, id, f), failed: failed}
 	}
 }
+
+// fact is something a person says, under a name of its own.
+func fact(b event.Body) event.Fact { return event.Fact{ID: newID(event.Kind(b)), Body: b} }
 
 // by is how the person at this window is named in the log.
 const by = "you"

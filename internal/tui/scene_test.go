@@ -30,6 +30,8 @@ type still struct {
 	Program
 	team control.Team
 	past []event.Event // of a run that can be opened
+	sent []event.Fact
+	fail error // of whatever is sent
 }
 
 func (p *still) Team(context.Context, string) (control.Team, error) { return p.team, nil }
@@ -155,7 +157,7 @@ func (s *scene) follow(cmd tea.Cmd) {
 		for _, c := range msg {
 			s.follow(c)
 		}
-	case func(*Model) tea.Cmd:
+	case func(*Model) tea.Cmd, sent:
 		s.do(msg)
 	}
 }

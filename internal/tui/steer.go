@@ -9,8 +9,24 @@ import (
 	"conclave/internal/view"
 )
 
-// twice is how soon a key must be pressed again to mean it.
+// twice is how soon something must be asked for again to mean it.
 const twice = 3 * time.Second
+
+// once is what was asked for once, of what must be asked for twice.
+type once struct {
+	what string
+	at   time.Time
+}
+
+// again reports whether something is asked for the second time.
+func (m *Model) again(what string) bool {
+	was, now := m.once, m.o.Now()
+	if m.once = (once{}); was.what == what && now.Sub(was.at) < twice {
+		return true
+	}
+	m.once = once{what, now}
+	return false
+}
 
 const atStop Where = "stopping an agent"
 
@@ -68,11 +84,9 @@ func (m *Model) escape(string) tea.Cmd {
 	case m.leaving:
 		m.leaving = false
 		m.notify("The window stays open.")
-	case m.o.Now().Sub(m.escaped) < twice:
-		m.escaped = time.Time{}
+	case m.again("interrupt"):
 		return m.cancel()
 	default:
-		m.escaped = m.o.Now()
 		m.notify("Esc again stops the run and keeps what there is.")
 	}
 	return nil
@@ -86,7 +100,7 @@ func (m *Model) cancel() tea.Cmd {
 			return nil
 		}
 		m.notify("Stopping.") // before the run has begun: the conversation knows
-		return m.send(m.id, "Not stopped", event.CancelRequested{By: by})
+		return m.send(m.id, fact(event.CancelRequested{By: by}), "Not stopped", nil)
 	case m.story.card.Phase == view.PhaseEnding:
 		m.notify("It is stopping already; what there is will be kept.")
 		return nil
@@ -125,11 +139,16 @@ func (m *Model) askStop(args string) tea.Cmd {
 		m.notify("Which one? Open its tab first, or name it: /stop AGENT")
 		return nil
 	}
-	if l, ok := m.story.card.Agent(a); ok && l.State == view.StateLost {
-		m.notify(m.nameOf(a) + " does not act any more.")
+	l, ok := m.story.card.Agent(a)
+	if !ok {
+		m.notify(view.OneLine(string(a)) + " is not in the run that goes on.")
 		return nil
 	}
-	m.open(&stopping{agent: a, ask: ask{where: atStop, title: "Stop " + m.nameOf(a) + "?",
+	if l.State == view.StateLost {
+		m.notify(m.story.name(a) + " does not act any more.")
+		return nil
+	}
+	m.open(&stopping{agent: a, ask: ask{where: atStop, title: "Stop " + m.story.name(a) + "?",
 		words: "It will not act again in this run."}})
 	return nil
 }
@@ -140,6 +159,6 @@ func (m *Model) stopAgent() tea.Cmd {
 		return nil
 	}
 	m.closeTop()
-	m.notify("Stopping " + m.nameOf(s.agent) + ".")
+	m.notify("Stopping " + m.story.name(s.agent) + ".")
 	return m.tell("Not stopped", event.StopRequested{Target: s.agent, By: by})
 }

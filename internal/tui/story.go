@@ -28,8 +28,9 @@ type story struct {
 
 	// wrapping: everybody has been told to come to an end.
 	wrapping bool
-	// driven: somebody drives it, as far as we know.
-	driven bool
+	// behind is what card and result are made of: they stay as a snapshot has
+	// them until the events have caught up with it.
+	behind view.Snapshot
 }
 
 func newStory(id event.FlowID) *story {
@@ -48,9 +49,6 @@ func (s *story) apply(full, thin event.Event) {
 	if e.Seq <= s.seq {
 		return
 	}
-	if s.seq == 0 { // whatever a snapshot said, the log says it again
-		s.card, s.result = view.Card{}, view.Result{}
-	}
 	s.seq = e.Seq
 	switch b := e.Body.(type) {
 	case event.RunStarted:
@@ -58,10 +56,12 @@ func (s *story) apply(full, thin event.Event) {
 	case event.Warned:
 		s.wrapping = s.wrapping || e.Agent == ""
 	}
-	s.card = s.card.Apply(e)
+	s.behind.Card, s.behind.Result = s.behind.Card.Apply(e), s.behind.Result.Apply(e)
+	if s.seq >= s.until {
+		s.card, s.result = s.behind.Card, s.behind.Result
+	}
 	s.timeline = s.timeline.Apply(e)
 	s.cost = s.cost.Apply(e)
-	s.result = s.result.Apply(e)
 	s.wishes.apply(e)
 	s.messages = s.messages.Apply(e)
 	s.answers = s.answers.Apply(e)
@@ -83,6 +83,15 @@ func (s *story) hear(d live.Delta) {
 		s.saying[d.Agent] = now
 	}
 	now.hear(d)
+}
+
+// name is an agent by its label, which it has in this run alone, and its id.
+func (s *story) name(a event.AgentID) string {
+	l := view.AgentLine{}
+	if s != nil {
+		l, _ = s.card.Agent(a)
+	}
+	return agentName(l.Label, a)
 }
 
 // over reports whether the run has ended.

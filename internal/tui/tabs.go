@@ -42,18 +42,26 @@ func (m *Model) shown() *story {
 // them does in the run that is shown, and whoever else is in that run. Of an
 // earlier run it is those who were in it.
 func (m *Model) agents() []view.AgentLine {
-	s := m.shown()
+	if m.past != nil {
+		return m.past.card.Agents
+	}
+	return m.agentsIn(m.story)
+}
+
+// nameOf is an agent by its label in the run that is shown, and its id.
+func (m *Model) nameOf(a event.AgentID) string { return m.shown().name(a) }
+
+// agentsIn are the agents of the team and of a run.
+func (m *Model) agentsIn(s *story) []view.AgentLine {
 	var out []view.AgentLine
-	if m.past == nil {
-		for _, a := range m.team.Agents {
-			l := view.AgentLine{ID: a.ID, Model: a.Model, State: view.StateIdle}
-			if s != nil {
-				if own, ok := s.card.Agent(a.ID); ok {
-					l = own
-				}
+	for _, a := range m.team.Agents {
+		l := view.AgentLine{ID: a.ID, Model: a.Model, State: view.StateIdle}
+		if s != nil {
+			if own, ok := s.card.Agent(a.ID); ok {
+				l = own
 			}
-			out = append(out, l)
 		}
+		out = append(out, l)
 	}
 	if s == nil {
 		return out

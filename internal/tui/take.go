@@ -98,7 +98,7 @@ func (m *Model) sessionEvent(e event.Event) tea.Cmd {
 	case event.Refused:
 		m.refused(b)
 	case event.Closed:
-		m.answered(b, true)
+		m.notify(m.closedWords(b))
 	}
 	return nil
 }
@@ -121,7 +121,9 @@ func (m *Model) runEvent(id event.FlowID, e event.Event) tea.Cmd {
 	case event.Admitted:
 		delete(m.unheard, b.Ref)
 	case event.Closed:
-		m.answered(b, m.caughtUp())
+		if m.caughtUp() {
+			m.notify(m.closedWords(b))
+		}
 	}
 	return nil
 }
