@@ -36,42 +36,59 @@ func gateKey(g view.Gate) string {
 // takes away those that are closed. The override does not cover the timeline: it
 // waits in the line above the input.
 func (m *Model) attend() {
-	closed := m.dismiss()
+	m.dismiss(m.asks)
+	m.put.keep(m.gates())
 	if !m.caughtUp() {
 		return
 	}
 	for _, g := range m.gates() {
 		fresh := !m.put.offered[gateKey(g)]
 		m.put.offered[gateKey(g)] = true
-		next := closed && g.Kind == event.GatePermission // of several
-		if m.top() == nil && (next || fresh && g.Kind != event.GateOverride && m.input.Empty()) {
+		if fresh && g.Kind != event.GateOverride && m.top() == nil && m.input.Empty() {
 			m.decide(g)
 			m.put.sprung = m.o.Now()
 		}
 	}
 }
 
-// dismiss forgets questions that are not open any more, and reports whether the
-// dialog of one was.
-func (m *Model) dismiss() (closed bool) {
+// keep forgets all questions but these.
+func (p *put) keep(gates []view.Gate) {
 	offered, replies := map[string]bool{}, map[string]string{}
-	for _, g := range m.gates() {
+	for _, g := range gates {
 		key := gateKey(g)
-		offered[key] = m.put.offered[key]
-		if id := m.put.replies[key]; id != "" {
+		offered[key] = p.offered[key]
+		if id := p.replies[key]; id != "" {
 			replies[key] = id
 		}
 	}
-	m.put.offered, m.put.replies = offered, replies
-	if m.review != nil && !m.asks(m.review.gate) {
+	p.offered, p.replies = offered, replies
+}
+
+// dismiss takes away what was begun about questions that are not open, and
+// reports whether the dialog of one was there.
+func (m *Model) dismiss(open func(gate string) bool) bool {
+	if m.review != nil && !open(m.review.gate) {
 		m.review = nil
 	}
 	n := len(m.screens)
 	m.screens = slices.DeleteFunc(m.screens, func(s Screen) bool {
 		g, ok := s.(gateScreen)
-		return ok && !m.asks(g.gateID())
+		return ok && !open(g.gateID())
 	})
 	return len(m.screens) < n
+}
+
+// closed takes in that a question is closed: it may be asked again in the same
+// breath. Of several permissions the next one is put before the person.
+func (m *Model) closed(c event.Closed) {
+	if m.dismiss(func(gate string) bool { return gate != c.Gate }) {
+		for _, g := range m.permissions() {
+			delete(m.put.offered, gateKey(g))
+		}
+	}
+	if m.caughtUp() {
+		m.notify(m.closedWords(c))
+	}
 }
 
 // caughtUp reports whether everything is taken in that had happened when the

@@ -98,7 +98,7 @@ func (m *Model) sessionEvent(e event.Event) tea.Cmd {
 	case event.Refused:
 		m.refused(b)
 	case event.Closed:
-		m.notify(m.closedWords(b))
+		m.closed(b)
 	}
 	return nil
 }
@@ -121,9 +121,7 @@ func (m *Model) runEvent(id event.FlowID, e event.Event) tea.Cmd {
 	case event.Admitted:
 		delete(m.unheard, b.Ref)
 	case event.Closed:
-		if m.caughtUp() {
-			m.notify(m.closedWords(b))
-		}
+		m.closed(b)
 	}
 	return nil
 }
