@@ -21,6 +21,9 @@ func (m *Model) title() string {
 	case Gate:
 		return text.Clean("? conclave: waiting for you" + about)
 	case Running:
+		if m.stalled() {
+			return text.Clean("conclave: stopped" + about)
+		}
 		if m.story != nil && m.story.card.Paused {
 			return text.Clean("conclave: paused" + about)
 		}

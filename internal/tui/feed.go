@@ -44,11 +44,11 @@ type feed struct {
 
 	// Of the model's loop alone:
 	flow map[event.FlowID]context.CancelFunc
-	ears map[event.FlowID]bool // driven elsewhere, and listened to
+	ears map[event.FlowID]context.CancelFunc // driven elsewhere, and listened to
 }
 
 func newFeed(ctx context.Context, c Program) *feed {
-	f := &feed{ctx: ctx, c: c, in: make(chan fed, 1024), out: make(chan batch), flow: map[event.FlowID]context.CancelFunc{}, ears: map[event.FlowID]bool{}}
+	f := &feed{ctx: ctx, c: c, in: make(chan fed, 1024), out: make(chan batch), flow: map[event.FlowID]context.CancelFunc{}, ears: map[event.FlowID]context.CancelFunc{}}
 	f.wg.Go(f.gather)
 	return f
 }
@@ -135,11 +135,11 @@ const (
 
 // overhear listens to a flow that another process drives, until nobody does.
 func (f *feed) overhear(id event.FlowID) {
-	if f.ears[id] || id == "" {
+	if f.hears(id) || id == "" {
 		return
 	}
-	f.ears[id] = true
-	ctx := f.ctx
+	ctx, stop := context.WithCancel(f.ctx)
+	f.ears[id] = stop
 	f.wg.Go(func() {
 		for free := false; ctx.Err() == nil; {
 			f.c.Listen(ctx, id, false, func(d live.Delta) { f.give(ctx, fed{flow: d.Flow, delta: &d}) })
@@ -160,11 +160,23 @@ func (f *feed) overhear(id event.FlowID) {
 	})
 }
 
+// hears reports whether another process drives a flow, as far as is known.
+func (f *feed) hears(id event.FlowID) bool { return f.ears[id] != nil }
+
 // leave stops following a flow.
 func (f *feed) leave(id event.FlowID) {
 	if stop, ok := f.flow[id]; ok {
 		stop()
 		delete(f.flow, id)
+	}
+	f.deaf(id)
+}
+
+// deaf stops listening to a flow that another process drives, or has driven.
+func (f *feed) deaf(id event.FlowID) {
+	if stop, ok := f.ears[id]; ok {
+		stop()
+		delete(f.ears, id)
 	}
 }
 

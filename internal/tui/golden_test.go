@@ -15,7 +15,7 @@ import (
 	"conclave/internal/tui/shot"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/screens and docs/screens")
+var update = flag.Bool("update", false, "rewrite testdata and docs/screens")
 
 // Every state of the window in three sizes, without colours: one archive for each
 // size, to be read from top to bottom.

@@ -133,7 +133,7 @@ func (s *scene) sees(name string) {
 		}
 	}
 	path := filepath.Join("testdata", "look", fmt.Sprintf("%s-%dx%d.txt", name, s.width, s.height))
-	if *rewrite {
+	if *update {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(got), 0o644)); err != nil {
 			s.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func (s *scene) sees(name string) {
 		s.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		s.Errorf("%s (-want +got; -rewrite makes it so):\n%s", path, d)
+		s.Errorf("%s (-want +got; -update makes it so):\n%s", path, d)
 	}
 }
 

@@ -134,6 +134,9 @@ func (m *Model) standing() string {
 // progress is what a run does, in a word or two.
 func (m *Model) progress() string {
 	s := m.story
+	if m.stalled() {
+		return "STOPPED (F9 goes on)"
+	}
 	if s == nil || s.card.Phase == view.PhaseNone || s.over() {
 		return "starting"
 	}
@@ -153,7 +156,7 @@ func (m *Model) progress() string {
 }
 
 func (m *Model) standingStyle() lipgloss.Style {
-	if m.situation() == Gate || m.story != nil && m.story.card.Paused && m.busy() {
+	if m.situation() == Gate || m.stalled() || m.story != nil && m.story.card.Paused && m.busy() {
 		return m.theme.Warn
 	}
 	return m.theme.Faint

@@ -75,7 +75,7 @@ func runPlain(ctx context.Context, m *Model, o Options) error {
 			}
 			p.news()
 			if p.over && p.settled() {
-				m.part(false)
+				m.part()
 				return nil
 			}
 		case <-ctx.Done():

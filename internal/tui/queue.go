@@ -25,7 +25,7 @@ func (m *Model) message(s string) tea.Cmd {
 	if m.story == nil || m.story.over() {
 		m.notify("Nobody is at work yet; say it again in a moment.")
 		m.giveBack(s)
-		return nil
+		return m.takeUp()
 	}
 	to, words := m.addressed(s)
 	if words == "" {

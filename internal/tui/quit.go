@@ -19,16 +19,18 @@ func (m *Model) quit() tea.Cmd {
 		m.open(&ask{where: atLeaving, title: "Leave while agents are at work?", words: "Esc stays."})
 		return nil
 	}
-	m.part(m.busy())
+	m.part()
 	return tea.Quit
 }
 
 // part has it said on the ordinary terminal how to come back.
-func (m *Model) part(goesOn bool) {
+func (m *Model) part() {
 	id := m.comeback()
 	switch {
 	case id == "":
-	case goesOn:
+	case m.stalled():
+		m.parting = fmt.Sprintf("It stands still until somebody takes it up: conclave resume %s", id)
+	case m.busy():
 		m.parting = fmt.Sprintf("It goes on in another process. Come back with: conclave resume %s", id)
 	default:
 		m.parting = fmt.Sprintf("Go on with: conclave resume %s", id)
@@ -52,7 +54,7 @@ func (m *Model) background() tea.Cmd {
 	m.closeTop()
 	flow := m.drivenFlow()
 	if !m.driver.drives(flow) {
-		m.part(m.busy())
+		m.part()
 		return tea.Quit
 	}
 	m.notify("Handing over to a background process.")
@@ -81,7 +83,7 @@ func (m *Model) leaveAtEnd() tea.Cmd {
 	if !m.leaving || m.busy() {
 		return nil
 	}
-	m.part(false)
+	m.part()
 	return tea.Quit
 }
 

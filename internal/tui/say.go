@@ -76,7 +76,7 @@ func (m *Model) wasSent(s sent) tea.Cmd {
 	if s.then != nil {
 		return s.then(m)
 	}
-	return nil
+	return m.takeUp() // else nobody would hear it
 }
 
 // giveBack puts words back into the input that were not taken, with chips and

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"iter"
 	"os"
@@ -22,8 +21,6 @@ import (
 	"conclave/internal/live"
 	"conclave/internal/view"
 )
-
-var rewrite = flag.Bool("rewrite", false, "rewrite the golden screens of the timeline")
 
 // still is a program in which nothing happens but what a test says.
 type still struct {
@@ -98,6 +95,7 @@ func (s *scene) start(task string, rules event.Rules) {
 	if err := s.watch(s.flow); err != nil {
 		s.Fatal(err)
 	}
+	s.feed.ears[s.flow] = func() {} // somebody drives it
 	s.on("", event.RunStarted{Rules: rules, Spec: event.RunSpec{Task: event.Inline(task), Seats: seats, Dir: "/runs/1"}})
 }
 
@@ -116,6 +114,7 @@ func (s *scene) event(flow event.FlowID, a event.AgentID, body event.Body) event
 func (s *scene) talk(body event.Body) {
 	s.now = s.now.Add(time.Second)
 	s.id = "session"
+	s.feed.ears["session"] = func() {}
 	s.Update(batch{items: []fed{{flow: "session", event: s.event("session", "", body)}}})
 }
 
@@ -245,7 +244,7 @@ func (s *scene) gone(texts ...string) {
 func golden(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "timeline", name+".txt")
-	if *rewrite {
+	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -259,6 +258,6 @@ func golden(t testing.TB, name, got string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got; -rewrite makes it so):\n%s", path, d)
+		t.Errorf("%s (-want +got; -update makes it so):\n%s", path, d)
 	}
 }

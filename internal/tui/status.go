@@ -88,8 +88,10 @@ func (m *Model) flowStatus(say func(string, ...any)) {
 		say("nothing was asked yet")
 	case m.driver.drives(m.drivenFlow()):
 		say("driven by this window")
+	case m.stalled():
+		say("nobody drives it: F9 goes on")
 	case m.busy():
-		say("driven by another process, or by nobody; this window follows it")
+		say("driven by another process; this window follows it")
 	default:
 		say("nothing is being driven")
 	}

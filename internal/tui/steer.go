@@ -51,7 +51,13 @@ func steerActions() []Action {
 				m.notify("Asking everybody to come to an end.")
 				return m.tell("Not asked", event.WrapUpRequested{By: by})
 			}},
-		{Name: "pause", Command: true, Aliases: []string{"continue"}, Keys: []string{"f9"}, Where: Anywhere, Title: "pause, continue", Why: underWay,
+		{Name: "pause", Command: true, Aliases: []string{"continue"}, Keys: []string{"f9"}, Where: Anywhere, Title: "pause, continue",
+			Why: func(m *Model) string {
+				if m.stalled() {
+					return ""
+				}
+				return underWay(m)
+			},
 			About: "Have the run stand still, or go on again; no deadline comes nearer meanwhile",
 			Do:    func(m *Model, _ string) tea.Cmd { return m.pause() }},
 		{Name: "stop", Command: true, Args: "[AGENT]", Keys: []string{"alt+k"}, Where: Anywhere, Title: "stop an agent", Why: underWay,
@@ -110,6 +116,10 @@ func (m *Model) cancel() tea.Cmd {
 }
 
 func (m *Model) pause() tea.Cmd {
+	if m.stalled() {
+		m.notify("Taking it up again.")
+		return m.takeUp()
+	}
 	if m.story.card.Paused {
 		m.notify("The run goes on.")
 		return m.tell("Not continued", event.ContinueRequested{By: by})

@@ -60,7 +60,8 @@ func (m *Model) take(b batch) tea.Cmd {
 	for _, x := range b.items {
 		switch {
 		case x.err != nil:
-			m.notify(fmt.Sprintf("%s cannot be followed: %v", x.flow, x.err))
+			m.feed.leave(x.flow)
+			m.notify(fmt.Sprintf("%s cannot be followed: %v. F3 opens it again.", x.flow, x.err))
 		case x.quiet:
 			cmds = append(cmds, m.fellQuiet(x.flow))
 		case x.flow == m.id && x.event.Seq > 0:
@@ -160,6 +161,21 @@ func (m *Model) busy() bool {
 	return m.story != nil && m.story.seq > 0 && !m.story.over()
 }
 
+// stalled reports whether agents should be at work and nobody has them work: this
+// window could not, and no other process does.
+func (m *Model) stalled() bool {
+	flow := m.drivenFlow()
+	return m.busy() && !m.driver.drives(flow) && !m.feed.hears(flow)
+}
+
+// takeUp drives what has come to a stand.
+func (m *Model) takeUp() tea.Cmd {
+	if !m.stalled() {
+		return nil
+	}
+	return m.driver.ensure(m.drivenFlow())
+}
+
 // gates are the questions that wait for the person, oldest first.
 func (m *Model) gates() []view.Gate {
 	var out []view.Gate
@@ -187,7 +203,7 @@ func (m *Model) drivenEnded(d driven) tea.Cmd {
 // fellQuiet takes in that the process that drove a flow does not any more. What
 // stood still then would look as if it went on: this window takes it up.
 func (m *Model) fellQuiet(id event.FlowID) tea.Cmd {
-	delete(m.feed.ears, id)
+	m.feed.deaf(id)
 	if id != m.drivenFlow() {
 		return nil
 	}
