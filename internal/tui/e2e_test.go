@@ -49,7 +49,10 @@ func TestStory(t *testing.T) {
 		t.Errorf("%s presented, and %s had won", card.Presenter, card.Ballot.Chosen.Winner)
 	}
 
-	r.Type("/agents bob").Press("enter").See("Agents: bob alone", "(· ada")
+	r.Type("/agents bob").Press("enter").See("Agents: bob alone")
+	r.Until("see the other greyed", func() bool {
+		return strings.Contains(r.Screen(), "(★ ada") || strings.Contains(r.Screen(), "(· ada")
+	})
 	r.Press("alt+e").See("Refine: off")
 	r.Type("What did I ask?").Press("enter").See("turn 2", "You asked which sort, and were told merge sort.", "success")
 

@@ -13,9 +13,6 @@ import (
 	"conclave/internal/tui"
 )
 
-// storm is how many things are done in each situation.
-const storm = 2000
-
 // Whatever is pressed, typed, pasted, clicked and resized, in whatever order: the
 // window stands, every frame is exactly as large as the terminal, and nothing in
 // it is for the terminal to act upon but styles.
@@ -87,8 +84,6 @@ func everyKey(m *tui.Model) []string {
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)
-	for _, k := range strings.Split("a e i o t n / @ space enter enter esc esc esc up down left right home end pgup pgdown backspace tab ctrl+a ctrl+k ctrl+y ctrl+r ctrl+_ alt+d 日 é 👩", " ") {
-		out = append(out, k)
-	}
+	out = append(out, strings.Fields("a e i o t n / @ space enter enter esc esc esc up down left right home end pgup pgdown backspace tab ctrl+a ctrl+k ctrl+y ctrl+r ctrl+_ alt+d 日 é 👩")...)
 	return slices.DeleteFunc(out, func(k string) bool { return k == "!" })
 }
