@@ -24,9 +24,11 @@ type Model struct {
 	keys    keymap
 	feed    *feed
 	driver  *driver
+	errands errands
 	texts   *texts
 	quiet   *quiet
 	stops   *stops
+	showing context.Context // ends when the window has to
 	team    control.Team
 	history []string
 
@@ -74,7 +76,7 @@ func New(ctx context.Context, o Options) (*Model, error) {
 		o.Now = time.Now
 	}
 	ctx, stop := context.WithCancel(ctx)
-	m := &Model{ctx: ctx, stop: stop, c: o.Program, o: o, table: actions(), dark: true, width: 80, height: 24}
+	m := &Model{ctx: ctx, showing: ctx, stop: stop, c: o.Program, o: o, table: actions(), dark: true, width: 80, height: 24}
 	var wrong []string
 	m.keys, wrong = newKeymap(m.table, o.Look.Keys)
 	m.table = m.keys.table
@@ -85,33 +87,35 @@ func New(ctx context.Context, o Options) (*Model, error) {
 	m.feed, m.driver = newFeed(ctx, m.c), newDriver(ctx, m.c)
 	team, err := m.c.Team(ctx, o.Config)
 	if err != nil {
-		stop()
+		m.Close()
 		return nil, err
 	}
 	m.team, m.modes = team, team.Modes
 	if o.Modes != nil {
 		m.modes = *o.Modes
 	}
-	if m.history, err = m.c.History(ctx, 1000); err != nil {
-		m.notify("What was asked before cannot be read: " + err.Error())
-	}
 	for _, w := range append(wrong, team.Warnings...) {
 		m.notify(w)
 	}
-	return m, m.begin(o.Flow)
+	if err := m.begin(o.Flow); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
 }
 
 // Close ends everything the window has started, and waits for it.
 func (m *Model) Close() {
 	m.stop()
 	m.driver.release()
+	m.errands.close()
 	m.feed.close()
 	m.texts.close()
 }
 
 // Init begins to listen, and says what was to be said at once.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.feed.next(), tea.RequestBackgroundColor}
+	cmds := []tea.Cmd{m.feed.next(), tea.RequestBackgroundColor, m.recall()}
 	cmds = append(cmds, m.driver.ensure(m.drivenFlow()))
 	if m.o.Pick {
 		cmds = append(cmds, m.openRuns())
@@ -215,17 +219,6 @@ func (m *Model) outcome(out input.Outcome, msg tea.Msg) tea.Cmd {
 		}
 	}
 	return nil
-}
-
-// later has f run outside the loop; what it returns is done inside it.
-func (m *Model) later(f func(ctx context.Context) func(*Model) tea.Cmd) tea.Cmd {
-	ctx := m.ctx
-	return func() tea.Msg {
-		if then := f(ctx); then != nil {
-			return then
-		}
-		return nil
-	}
 }
 
 // ticked says that a second has passed.

@@ -49,6 +49,24 @@ func (m *Model) enterEmpty() tea.Cmd {
 	return nil
 }
 
+// maxHistory is how much of what was asked before is remembered.
+const maxHistory = 1000
+
+// recall finds out what was asked here before: that takes the longer the more
+// there is, and nobody waits for it.
+func (m *Model) recall() tea.Cmd {
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		before, err := m.c.History(ctx, maxHistory)
+		return func(m *Model) tea.Cmd {
+			if err != nil {
+				m.notify("What was asked before cannot be read: " + err.Error())
+			}
+			m.history = append(m.history, before...)
+			return nil
+		}
+	})
+}
+
 // remember puts what was typed in front of the history.
 func (m *Model) remember(text string) {
 	if text = strings.TrimSpace(text); text != "" && (len(m.history) == 0 || m.history[0] != text) {
@@ -93,14 +111,14 @@ func (m *Model) giveBack(s string) {
 
 // say says something in the conversation, which begins with it if need be.
 func (m *Model) say(text string, images []string) tea.Cmd {
-	ctx, c, id := m.ctx, m.c, m.id
+	c, id := m.c, m.id
 	start := event.SessionStarted{Kind: event.SessionCoordinate, Config: m.o.Config, Asks: true, By: by}
 	if id == "" && m.story != nil { // the run that is shown becomes its first turn
 		start.From = m.story.id
 	}
 	said := event.Said{Text: event.Inline(text), Images: images, Modes: m.modes, By: by}
-	return func() tea.Msg {
-		fail := func(err error) tea.Msg {
+	return m.sending(func(ctx context.Context) sent {
+		fail := func(err error) sent {
 			return sent{what: "Not sent", err: err, failed: func(m *Model) { m.giveBack(text) }}
 		}
 		if id == "" {
@@ -114,7 +132,7 @@ func (m *Model) say(text string, images []string) tea.Cmd {
 			return fail(err)
 		}
 		return sent{then: func(m *Model) tea.Cmd { return m.converse(id) }}
-	}
+	})
 }
 
 // converse follows and drives the conversation from here on.
@@ -136,10 +154,10 @@ func (m *Model) tell(what string, body event.Body) tea.Cmd {
 // send sends a fact to a flow. If that fails, what says what has not been done
 // then, and failed, unless it is nil, puts things back.
 func (m *Model) send(id event.FlowID, f event.Fact, what string, failed func(*Model)) tea.Cmd {
-	ctx, c := m.ctx, m.c
-	return func() tea.Msg {
+	c := m.c
+	return m.sending(func(ctx context.Context) sent {
 		return sent{what: what, err: c.Send(ctx, id, f), failed: failed}
-	}
+	})
 }
 
 // fact is something a person says, under a name of its own.
