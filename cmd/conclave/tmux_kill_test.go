@@ -45,7 +45,7 @@ func TestTmuxKilledAndReopened(t *testing.T) {
 		exact       bool // nobody was in the middle of anything
 	}{
 		{"message", "", "name: agent\nsteps:\n  - do: [{say: thinking about it}, hang]\n", func(x *pane) {
-			x.types("use metric units").press("Enter").see("waits for agent1 and agent2").press("F9").see("PAUSED")
+			x.see("● ada", "● bob").types("use metric units").press("Enter").see("waits for agent1 and agent2").press("F9").see("PAUSED")
 		}, []string{"use metric units", "waits for agent1 and agent2", "PAUSED", "✉1"}, false},
 		{"override", "orchestrator: {override: wait, final_answer_strategy: winner_present, defer_voting_until_all_answered: true}\n", payer, func(x *pane) { x.see("Press Ctrl+O to override") },
 			[]string{"Press Ctrl+O to override, Enter to continue", "$0.", "An answer to Measure it"}, true},
@@ -59,7 +59,7 @@ func TestTmuxKilledAndReopened(t *testing.T) {
 				p.write(t, "agent.yaml", c.script)
 			}
 			p.write(t, "team.yaml", "agents:\n  - {id: ada, backend: {type: script, script: agent.yaml, shell: {sandbox: host}}}\n  - {id: bob, backend: {type: script, script: agent.yaml}}\n"+c.rules)
-			x := p.tmux(t, 90, 30, "--config", "team.yaml").see("2 agents are ready").types("Measure it").press("Enter").see("● ada")
+			x := p.tmux(t, 90, 30, "--config", "team.yaml").see("2 agents are ready").types("Measure it").press("Enter").see("run started")
 			c.come(x)
 			before := x.see(c.see...).screen()
 			kill(t, x.pid(), syscall.SIGKILL)
