@@ -196,3 +196,60 @@ func (p *still) Send(_ context.Context, _ event.FlowID, f event.Fact) error {
 	}
 	return p.fail
 }
+
+// What was said to a run that ended before it heard comes back.
+func TestMessagesToARunThatEnds(t *testing.T) {
+	s := newScene(t, 80, 24, "ada")
+	s.start("task", event.Rules{})
+	for _, words := range []string{"one", "two", "three"} {
+		s.input.SetText(words)
+		s.press(key("enter"))
+	}
+	s.on("", event.Admitted{Ref: s.still.sent[0].ID})
+	s.on("", event.Finished{Status: event.StatusSuccess})
+	s.see("two", "three", "ended before it heard")
+	if got := s.input.Text(); got != "two\nthree" {
+		t.Errorf("%q comes back", got)
+	}
+}
+
+// A message that arrives when the run is over comes back as well.
+func TestMessageAfterTheEnd(t *testing.T) {
+	s := newScene(t, 80, 24, "ada")
+	s.start("task", event.Rules{})
+	s.input.SetText("late")
+	cmd := s.update(key("enter"))
+	s.on("", event.Finished{Status: event.StatusSuccess})
+	s.follow(cmd)
+	if got := s.input.Text(); got != "late" {
+		t.Errorf("%q comes back", got)
+	}
+}
+
+// Nothing of one conversation is left when the window turns to another.
+func TestTurnedToAnother(t *testing.T) {
+	s := newScene(t, 80, 24, "ada")
+	s.start("task", event.Rules{})
+	s.talk(event.SessionStarted{Kind: event.SessionCoordinate})
+	s.review = &planReview{gate: "plan"}
+	s.to, s.leaving, s.unheard = "ada", true, []unheard{{"messaged/1", "words"}}
+	s.past = newStory("run-0")
+	s.feed.follow("run-0")
+	s.vacate()
+	if s.review != nil || s.to != "" || s.leaving || s.unheard != nil || s.past != nil || len(s.feed.flow)+len(s.feed.ears) > 0 {
+		t.Errorf("left are %+v, %+v", s.conversation, s.feed.flow)
+	}
+}
+
+// An earlier run is not followed any more when the next one begins.
+func TestLookingBackWhenARunBegins(t *testing.T) {
+	s := newScene(t, 80, 24, "ada")
+	s.start("task", event.Rules{})
+	s.past = newStory("run-0")
+	s.feed.follow("run-0")
+	s.talk(event.SessionStarted{Kind: event.SessionCoordinate})
+	s.talk(event.Launched{Run: "run-2", Purpose: event.PurposeAnswer})
+	if s.feed.flow["run-0"] != nil {
+		t.Error("it is still followed")
+	}
+}

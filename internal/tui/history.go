@@ -14,7 +14,8 @@ func newHistory(m *Model) Screen {
 	}
 	p.preview = func(m *Model, p pick, width int) []string { return bodyLines(p.value.(string), width) }
 	p.chosen = func(m *Model, p pick) tea.Cmd {
-		m.screens, m.inList = nil, false
+		m.closeAll()
+		m.inList = false
 		m.input.SetText(p.value.(string))
 		return nil
 	}

@@ -38,17 +38,11 @@ type Model struct {
 	theme         theme.Theme
 	dark          bool
 
-	// What the events say: the conversation, and the run that is shown.
-	id      event.FlowID
-	session view.Session
-	story   *story
-	past    *story // an earlier run that is looked at instead
+	conversation
 
 	// What the person is doing.
 	input   *input.Model
 	modes   event.Modes
-	tab     int // 0 is all agents together
-	inList  bool
 	split   bool
 	lanes   lanes
 	screens []Screen
@@ -57,15 +51,28 @@ type Model struct {
 	zones   []zone // of the last frame, to be clicked
 	spin    spin
 	ticking bool
-	called  string // what the person was called for last
 	parting string // to be said when the window is closed
+}
+
+// A conversation is what the window is open on, and what the person does there:
+// all that goes when the window turns to another.
+type conversation struct {
+	// What the events say. Both may be missing, and a run may stand alone.
+	id      event.FlowID
+	session view.Session
+	story   *story
+	past    *story // an earlier run that is looked at instead
+
+	tab    int // 0 is all agents together
+	inList bool
+	to     string // whom messages go to: all if empty, "current", or an agent
+	called string // what the person was called for last
 
 	// What the person decides, as far as it is not sent or not taken yet.
 	put     put
-	review  *planReview       // of the plan that waits
-	to      string            // whom messages go to: all if empty, "current", or an agent
-	unheard map[string]string // messages without a verdict, by the ids of their facts
-	leaving bool              // the window closes when the run has ended
+	review  *planReview // of the plan that waits
+	unheard []unheard
+	leaving bool // the window closes when the run has ended
 }
 
 var _ tea.Model = (*Model)(nil)

@@ -34,18 +34,36 @@ func (m *Model) message(s string) tea.Cmd {
 		return nil
 	}
 	f := fact(event.Messaged{Text: event.Inline(words), To: to, By: by})
-	if m.unheard == nil {
-		m.unheard = map[string]string{}
-	}
-	m.unheard[f.ID] = s
+	m.unheard = append(m.unheard, unheard{f.ID, s})
 	return m.send(m.story.id, f, "Not sent", func(m *Model) { m.unsaid(f.ID) })
+}
+
+// unheard is a message without a verdict, by the id of its fact.
+type unheard struct{ id, words string }
+
+// heard takes in that there is a verdict about a message.
+func (m *Model) heard(id string) {
+	m.unheard = slices.DeleteFunc(m.unheard, func(x unheard) bool { return x.id == id })
 }
 
 // unsaid gives the words of a message back that was not taken.
 func (m *Model) unsaid(id string) {
-	if s, ours := m.unheard[id]; ours {
-		delete(m.unheard, id)
-		m.giveBack(s)
+	if i := slices.IndexFunc(m.unheard, func(x unheard) bool { return x.id == id }); i >= 0 {
+		words := m.unheard[i].words
+		m.heard(id)
+		m.giveBack(words)
+	}
+}
+
+// tooLate gives the words back that nobody has heard: the run is over.
+func (m *Model) tooLate() {
+	var words []string
+	for _, x := range m.unheard {
+		words = append(words, x.words)
+	}
+	if m.unheard = nil; len(words) > 0 {
+		m.notify("The run ended before it heard what you said; Enter goes on with it.")
+		m.giveBack(strings.Join(words, "\n"))
 	}
 }
 

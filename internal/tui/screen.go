@@ -72,6 +72,13 @@ func (m *Model) closeTop() {
 	}
 }
 
+// closeAll takes every screen away.
+func (m *Model) closeAll() {
+	for m.top() != nil {
+		m.closeTop()
+	}
+}
+
 func (m *Model) top() Screen {
 	if n := len(m.screens); n > 0 {
 		return m.screens[n-1]

@@ -42,10 +42,11 @@ func (m *Model) watch(id event.FlowID) error {
 	if m.story != nil && m.story.id == id {
 		return nil
 	}
+	m.leavePast()
 	if m.story != nil {
 		m.feed.leave(m.story.id)
 	}
-	m.story, m.past = newStory(id), nil
+	m.story, m.unheard = newStory(id), nil
 	m.lanes.reset()
 	if snap, err := m.c.Open(m.ctx, id); err == nil {
 		m.story.opened(snap)
@@ -120,7 +121,9 @@ func (m *Model) runEvent(id event.FlowID, e event.Event) tea.Cmd {
 			m.refused(b)
 		}
 	case event.Admitted:
-		delete(m.unheard, b.Ref)
+		m.heard(b.Ref)
+	case event.Finished:
+		m.tooLate()
 	case event.Closed:
 		m.closed(b)
 	}

@@ -22,7 +22,7 @@ func (m *Model) held() string {
 // turnTo turns the window to another flow, and leaves the one it showed as it is.
 func (m *Model) turnTo(id event.FlowID) tea.Cmd {
 	if id == m.id || m.id == "" && m.story != nil && id == m.story.id {
-		m.screens = nil
+		m.closeAll()
 		m.notify("That is what this window shows.")
 		return nil
 	}
@@ -74,7 +74,7 @@ func readSession(ctx context.Context, c Program, id event.FlowID) (s view.Sessio
 
 // turned shows a flow from here on.
 func (m *Model) turned(id event.FlowID, s view.Session, session bool) tea.Cmd {
-	m.screens = nil
+	m.closeAll()
 	run := id
 	if session {
 		m.id, m.session, m.modes = id, s, s.Modes
@@ -99,8 +99,8 @@ func (m *Model) vacate() (freed func()) {
 			m.feed.leave(s.id)
 		}
 	}
-	m.id, m.session, m.story, m.past = "", view.Session{}, nil, nil
-	m.tab, m.inList, m.screens = 0, false, nil
+	m.conversation = conversation{}
+	m.closeAll()
 	m.lanes.reset()
 	return freed
 }
