@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -31,7 +32,9 @@ func (m *Model) editText(s string, then func(m *Model, s string) tea.Cmd) tea.Cm
 				m.notify("The text cannot be handed to the editor: " + err.Error())
 				return nil
 			}
-			cmd := exec.Command(command[0], append(command[1:], file)...)
+			cmd := exec.CommandContext(m.showing, command[0], append(command[1:], file)...)
+			cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+			cmd.WaitDelay = patience / 2
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = m.o.In, m.o.Out, m.o.Out
 			return tea.ExecProcess(cmd, func(err error) tea.Msg { return edited(file, err, then) })
 		}

@@ -1,16 +1,19 @@
 package tui
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"golang.org/x/term"
 )
 
 // ErrEnded is returned when the window was closed from outside: by a signal or by
@@ -25,7 +28,7 @@ const patience = 2 * time.Second
 
 // show draws the window on a terminal, or prints what happens in it, until it is
 // left, a signal ends it or the terminal goes away. It owns one goroutine that
-// hears signals and one that watches over the end.
+// hears signals and the one that draws.
 func (m *Model) show(ctx context.Context, o Options) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -38,13 +41,64 @@ func (m *Model) show(ctx context.Context, o Options) error {
 		m.stops.catch()
 		run, suspend = func() error { _, err := p.Run(); return err }, func() { p.Send(m.stops.msg()) }
 	}
-	deaf, gone := m.hear(ctx, end, suspend), watch(ctx, o.Out)
-	err := run()
+	m.showing = ctx
+	deaf := m.hear(ctx, end, suspend)
+	done := make(chan error, 1)
+	before := stateOf(o.In)
+	go func() { done <- run() }()
+	err := await(ctx, done, func() { discard(o.Out) })
+	before.restore()
 	why := context.Cause(ctx)
 	end(nil)
 	deaf()
-	gone()
 	return m.ended(err, why)
+}
+
+// await waits until the window is closed. If it has to end and its terminal takes
+// nothing, what there is to write is thrown away; and if that does not help
+// either, the window is given up, and the process ends soon.
+func await(ctx context.Context, done <-chan error, discard func()) error {
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for range 20 {
+		select {
+		case err := <-done:
+			return err
+		case <-late.C:
+			discard()
+			late.Reset(patience / 20)
+		}
+	}
+	return ctx.Err()
+}
+
+// A termState is how a terminal was before, nil where there is none.
+type termState struct {
+	fd   int
+	term *term.State
+}
+
+func stateOf(in io.Reader) *termState {
+	f, ok := in.(*os.File)
+	if !ok {
+		return nil
+	}
+	s, err := term.GetState(int(f.Fd()))
+	if err != nil {
+		return nil
+	}
+	return &termState{int(f.Fd()), s}
+}
+
+func (s *termState) restore() {
+	if s != nil {
+		_ = term.Restore(s.fd, s.term)
+	}
 }
 
 // ended is how the window ended, and what there is to say about it.
@@ -102,51 +156,46 @@ func (m *Model) hear(ctx context.Context, end context.CancelCauseFunc, suspend f
 	return func() { <-done }
 }
 
-// watch has whatever is still to be written thrown away if the window has to end
-// and its terminal takes nothing: nobody may ever read it.
-func watch(ctx context.Context, out io.Writer) (stop func()) {
-	over, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		select {
-		case <-ctx.Done():
-		case <-over:
-			return
-		}
-		t := time.NewTicker(patience)
-		defer t.Stop()
-		for {
-			select {
-			case <-t.C:
-				t.Reset(patience / 20)
-				discard(out)
-			case <-over:
-				return
-			}
-		}
-	}()
-	return func() { close(over); <-done }
-}
-
 // keyboard is the input, and ends the window when there is no more of it: a
 // terminal that is gone says only that.
 func keyboard(in io.Reader, end context.CancelCauseFunc) io.Reader {
 	if f, ok := in.(*os.File); ok {
-		return &typing{f, end}
+		return &typing{File: f, end: end}
 	}
 	return in
 }
 
 type typing struct {
 	*os.File
-	end context.CancelCauseFunc
+	end   context.CancelCauseFunc
+	paste bool // has begun and not ended
 }
 
+const ctrlC = 3
+
+// What terminals put around a text that is pasted.
+var pasteBegins, pasteEnds = []byte("\x1b[200~"), []byte("\x1b[201~")
+
+// Read reads what is typed. A paste whose end got lost would swallow everything
+// that is typed after it: Ctrl+C, which no terminal pastes, ends it.
 func (k *typing) Read(p []byte) (int, error) {
 	n, err := k.File.Read(p)
-	if n == 0 && err != nil {
+	if n <= 0 && err != nil {
 		k.end(&ErrEnded{Why: "the terminal is gone"})
+		return n, err
 	}
+	at := 0
+	if i := bytes.LastIndex(p[:n], pasteBegins); i >= 0 {
+		k.paste, at = true, i
+	}
+	if !k.paste {
+		return n, err
+	}
+	i, j := bytes.IndexByte(p[at:n], ctrlC), bytes.Index(p[at:n], pasteEnds)
+	if i >= 0 && (j < 0 || i < j) && n+len(pasteEnds) <= len(p) {
+		n = copy(p, slices.Insert(slices.Clone(p[:n]), at+i, pasteEnds...))
+	}
+	k.paste = i < 0 && j < 0
 	return n, err
 }
 

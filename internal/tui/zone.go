@@ -68,10 +68,16 @@ func (s *spin) turn(terminal bool) tea.Cmd {
 	return tea.Tick(frameTime, func(time.Time) tea.Msg { return spun{} })
 }
 
-// filter drops what a terminal sends far more often than anybody can see.
+// filter drops what a terminal sends far more often than anybody can see, and
+// takes a terminal that does not know its size for one as they used to be.
 func (m *Model) filter(_ tea.Model, msg tea.Msg) tea.Msg {
-	if _, motion := msg.(tea.MouseMotionMsg); motion {
+	switch msg := msg.(type) {
+	case tea.MouseMotionMsg:
 		return nil
+	case tea.WindowSizeMsg:
+		if msg.Width <= 0 || msg.Height <= 0 {
+			return tea.WindowSizeMsg{Width: 80, Height: 24}
+		}
 	}
 	return msg
 }
