@@ -31,6 +31,8 @@ type Streams struct {
 	Size func() (width, height int)
 	// Color: escape sequences for colour are welcome.
 	Color bool
+	// Simple: the terminal knows no escape sequences, as TERM=dumb says.
+	Simple bool
 }
 
 // System is the streams of the process. Writing to a pipe that nobody reads any
@@ -43,6 +45,7 @@ func System() Streams {
 		InTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
+		Simple:      os.Getenv("TERM") == "dumb",
 		Size: func() (int, int) {
 			w, h, err := term.GetSize(int(os.Stderr.Fd()))
 			if err != nil || w <= 0 || h <= 0 { // some terminals do not say

@@ -65,6 +65,7 @@ func (e *env) atTerminal() bool { return e.InTerminal && e.OutTerminal }
 func (e *env) openWindow(ctx context.Context, c control.Control, o WindowOptions) error {
 	o.In, o.Out = e.In, e.out.Writer
 	o.NoColor = o.NoColor || !e.Color
+	o.Plain = o.Plain || e.Simple
 	say, err := e.window(ctx, c, o)
 	if say != "" {
 		fmt.Fprintln(e.Err, strings.TrimRight(say, "\n"))

@@ -60,7 +60,7 @@ func listActions() []Action {
 			About: "Move about in the timeline: select, open, copy",
 			Do: func(m *Model, _ string) tea.Cmd {
 				m.inList = true
-				m.lane().Select(m.laneOf(m.active()).Len() - 1)
+				m.lane().Select(m.seen())
 				return nil
 			}},
 		list("input", []string{"i", "f6", "q"}, "back to typing", "Back to the input", 1, func(m *Model) { m.inList = false; m.lane().Bottom() }),
@@ -80,4 +80,22 @@ func listActions() []Action {
 			m.lane().Select(m.laneOf(m.active()).Len() - 1)
 		}),
 	}, rowActions(), findActions(), splitActions())
+}
+
+// seen is the entry to begin with in the timeline: the newest, or the first that
+// begins where the person has scrolled to.
+func (m *Model) seen() int {
+	x := m.lane()
+	if x.Following() {
+		return m.laneOf(m.active()).Len() - 1
+	}
+	first, _, _ := x.At(0)
+	for y := 0; ; y++ {
+		switch i, line, ok := x.At(y); {
+		case !ok:
+			return first
+		case line == 0:
+			return i
+		}
+	}
 }

@@ -50,6 +50,20 @@ func TestToolTimeTicks(t *testing.T) {
 	s.see("✗ $ shell  make  1:13", "no such target")
 }
 
+// Who has scrolled up begins there, and not with what is out of sight.
+func TestSelectWhereScrolled(t *testing.T) {
+	s := newScene(t, 80, 24, "ada", "bob")
+	everything(s)
+	s.openTab(1)
+	s.see("Final answer")
+	s.press(key("home"))
+	s.gone("Final answer")
+	s.press(key("f6"))
+	s.see("▌┃ Which sort is best?")
+	s.press(key("i"), key("f6"))
+	s.see("▌Type below to go on.")
+}
+
 // Entries are selected, opened, read, copied and found from the keyboard.
 func TestSelectOpenReadFind(t *testing.T) {
 	s := newScene(t, 80, 24, "ada", "bob")
