@@ -127,7 +127,7 @@ func TestWindowWithoutSize(t *testing.T) {
 func TestWindowNobodyReads(t *testing.T) {
 	t.Parallel()
 	p := newTeam(t)
-	p.long(t, "1ms", 1500, strings.Repeat("much", 40)+" ") // more than terminals keep
+	p.long(t, "1ms", 4000, strings.Repeat("much", 40)+" ") // more than terminals keep
 	cmd := p.command("--config", "long.yaml", "a task")
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
 	cmd.SysProcAttr = nil
