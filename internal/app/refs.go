@@ -54,7 +54,7 @@ func (a *App) refs(task string) (text string, paths []event.ContextPath, images 
 			images = append(images, abs)
 		case there:
 			paths = append(paths, event.ContextPath{Path: abs, Write: write})
-		case write || strings.Contains(path, "/"):
+		case write || picture || strings.Contains(path, "/"):
 			return "", nil, nil, control.Usagef("the task names @%s, and there is no such file or folder; write it without the @ if it is not meant to be one", path)
 		default:
 			b.WriteByte('@') // somebody's name, perhaps

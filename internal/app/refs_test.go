@@ -69,7 +69,7 @@ func TestRefs(t *testing.T) {
 			t.Errorf("%q: %s", tt.task, diff)
 		}
 	}
-	for _, task := range []string{"read @src/nothing.go", "write @nothing:w"} {
+	for _, task := range []string{"read @src/nothing.go", "write @nothing:w", "look at @nothing.png"} {
 		if _, _, _, err := a.refs(task); err == nil || !strings.Contains(err.Error(), "there is no such file") {
 			t.Errorf("%q: %v", task, err)
 		}

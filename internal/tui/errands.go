@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/event"
 )
 
 // errandActions are small things to do besides: copying, saving, attaching.
@@ -67,6 +69,9 @@ func (m *Model) copyAnswer(args string) tea.Cmd {
 		if f := m.shown().result.Final; !f.Empty() {
 			return m.copy(m.texts.of(f))
 		}
+		if f, ok := m.lastFinal(); ok && len(all) == 0 { // what is shown has none
+			return m.copy(m.texts.of(f))
+		}
 	case args != "last":
 		all = slices.DeleteFunc(all, func(x answer) bool { return x.name != args })
 	}
@@ -77,9 +82,25 @@ func (m *Model) copyAnswer(args string) tea.Cmd {
 	return m.copy(m.texts.of(all[0].content))
 }
 
-// export writes the log of the run that is shown.
+// lastFinal is the newest final answer of the conversation.
+func (m *Model) lastFinal() (event.Content, bool) {
+	for _, t := range slices.Backward(m.session.Turns) {
+		for _, r := range slices.Backward(t.Runs) {
+			if !r.Answer.Empty() {
+				return r.Answer, true
+			}
+		}
+	}
+	return event.Content{}, false
+}
+
+// export writes the log of the run that is shown; of one that could not begin
+// there is none, but the conversation tells why.
 func (m *Model) export(file string) tea.Cmd {
 	id := m.shown().id
+	if m.shown().seq == 0 && m.id != "" {
+		id = m.id
+	}
 	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
 		written, err := m.c.Export(ctx, id, file)
 		return func(m *Model) tea.Cmd {

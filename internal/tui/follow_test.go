@@ -44,3 +44,17 @@ func TestFollowAndTakeUp(t *testing.T) {
 		return cardOf(t, a, newestRun(t, a)).Status == event.StatusCancelled
 	})
 }
+
+// After something that could not begin, the answers before it are still there to
+// be copied and the log to be written out.
+func TestErrandsAfterNothingBegan(t *testing.T) {
+	a := stage(t, pair, nil)
+	r, _ := sit(t, a)
+	r.Type("Which sort?").Press("enter").See("Press Ctrl+O").Press("enter").See("Final:")
+	r.Type("Read @nodir/x.go").Press("enter").See("could not begin", "no such file or folder")
+	r.Type("/copy").Press("enter").See("Copied.")
+	if s := r.Copied(); !strings.HasPrefix(s, "Final:") {
+		t.Errorf("copied %q", s)
+	}
+	r.Type("/export " + filepath.Join(t.TempDir(), "log.json")).Press("enter").See("Written: ")
+}

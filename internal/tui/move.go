@@ -27,8 +27,12 @@ func moveActions() []Action {
 	}
 	for i := range 10 {
 		key := fmt.Sprintf("alt+%d", i)
-		out = append(out, Action{Name: fmt.Sprintf("agent_%d", i), Keys: []string{key}, Where: Anywhere, Title: fmt.Sprintf("agent %d", i),
-			About: fmt.Sprintf("The tab of agent %d (0: all together)", i),
+		about := fmt.Sprintf("Tab %d of the agents, from the left", i)
+		if i == 0 {
+			about = "The tab of all together"
+		}
+		out = append(out, Action{Name: fmt.Sprintf("agent_%d", i), Keys: []string{key}, Where: Anywhere, Title: fmt.Sprintf("tab %d", i),
+			About: about,
 			Why: func(m *Model) string {
 				if i > len(m.agents()) {
 					return fmt.Sprintf("There are %d agents.", len(m.agents()))
