@@ -38,7 +38,7 @@ func (b brush) tool(it view.Item) []string {
 		}
 		return lines
 	}
-	lines = append(lines, indent(b.arguments(it.Tool.Input, openTool))...)
+	lines = append(lines, indent(b.arguments(b.m.texts.input(it.Tool), openTool))...)
 	if result != "" {
 		lines = append(lines, "  "+b.m.theme.Faint.Render("result"))
 		lines = append(lines, indent(b.limited(b.wrapped(result, b.resultStyle(it.Tool.State), b.inner()), openTool))...)
@@ -76,7 +76,7 @@ func (b brush) toolLine(it view.Item) string {
 		room -= text.Width(right) + 2
 	}
 	line := left
-	if arg := view.OneLine(preview(it.Tool.Input, p.keys)); arg != "" && room > 3 {
+	if arg := view.OneLine(preview(b.m.texts.input(it.Tool), p.keys)); arg != "" && room > 3 {
 		if p.path {
 			arg = text.CutLeft(arg, room)
 		} else {

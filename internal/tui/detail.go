@@ -163,7 +163,7 @@ func (r *row) plain(m *Model) string {
 		detail := text.Clean(m.texts.of(it.Detail))
 		switch {
 		case it.Tool != nil:
-			fmt.Fprintf(&s, "%s (%s)\n\n%s\n%s", text.Clean(toolName(it.Tool.Name)), it.Tool.State, text.Clean(prettyArguments(it.Tool.Input)), detail)
+			fmt.Fprintf(&s, "%s (%s)\n\n%s\n%s", text.Clean(toolName(it.Tool.Name)), it.Tool.State, text.Clean(prettyArguments(m.texts.input(it.Tool))), detail)
 		case it.Kind == view.ItemFinal:
 			s.WriteString(r.finalPlain(m, detail))
 		case it.Kind == view.ItemText, it.Kind == view.ItemAnswer, it.Kind == view.ItemThinking:

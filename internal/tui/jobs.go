@@ -102,7 +102,7 @@ func (m *Model) jobOutput(j view.Job) (string, bool) {
 		var in struct {
 			ID string `json:"id"`
 		}
-		if json.Unmarshal([]byte(it.Tool.Input), &in) == nil && in.ID == j.ID {
+		if json.Unmarshal([]byte(m.texts.input(it.Tool)), &in) == nil && in.ID == j.ID {
 			return m.texts.of(it.Detail), true
 		}
 	}

@@ -67,7 +67,7 @@ func (s *story) apply(full, thin event.Event) {
 	s.answers = s.answers.Apply(e)
 	s.tools = s.tools.Apply(e)
 	s.tasks = s.tasks.Apply(full)
-	s.jobs = s.jobs.Apply(e)
+	s.jobs = s.jobs.Apply(full)
 	for a, now := range s.saying {
 		if (e.Agent == a || e.Agent == "") && now.ends(e) {
 			delete(s.saying, a)

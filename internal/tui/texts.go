@@ -4,10 +4,12 @@ import (
 	"container/list"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"conclave/internal/event"
+	"conclave/internal/view"
 )
 
 // What is kept in memory of the words of a run: short texts stay where they are,
@@ -17,8 +19,12 @@ const (
 	cacheSize = 8 << 20
 )
 
-// aside marks a content whose text is in our own file.
-const aside = "aside:"
+// aside marks a content whose text is in our own file, and asideInput what a tool
+// was called with, of which models could write anything but this.
+const (
+	aside      = "aside:"
+	asideInput = "\x00" + aside
+)
 
 // texts gives the words of contents. A transcript of any length takes little
 // memory: text beyond shortText goes to a file that nobody else can open and
@@ -109,6 +115,27 @@ func (t *texts) put(c event.Content) event.Content {
 	return out
 }
 
+// putInput sets aside what a tool is called with, such as a whole file.
+func (t *texts) putInput(c event.ToolCall) event.ToolCall {
+	if x := t.put(event.Inline(string(c.Input))); x.Blob != "" {
+		c.Input = fmt.Appendf(nil, "%s %d %s", asideInput, x.Size, x.Blob)
+	}
+	return c
+}
+
+// input is what a tool was called with.
+func (t *texts) input(u *view.ToolUse) string {
+	at, ours := strings.CutPrefix(u.Input, asideInput)
+	if !ours {
+		return u.Input
+	}
+	var c event.Content
+	if _, err := fmt.Sscan(at, &c.Size, &c.Blob); err != nil {
+		return ""
+	}
+	return t.of(c)
+}
+
 // open makes the file, which has no name from then on.
 func (t *texts) open() error {
 	if t.file != nil {
@@ -127,6 +154,13 @@ func (t *texts) thin(e event.Event) event.Event {
 	switch b := e.Body.(type) {
 	case event.Called:
 		b.Text, b.Thinking, b.Native = t.put(b.Text), t.put(b.Thinking), event.Content{}
+		b.Tools = slices.Clone(b.Tools)
+		for i, c := range b.Tools {
+			b.Tools[i] = t.putInput(c)
+		}
+		e.Body = b
+	case event.ToolCalled:
+		b.Tool = t.putInput(b.Tool)
 		e.Body = b
 	case event.ToolReturned:
 		b.Result = t.put(b.Result)
