@@ -15,6 +15,10 @@ const atLeaving Where = "leaving"
 // become of it.
 func (m *Model) quit() tea.Cmd {
 	flow := m.drivenFlow()
+	if m.story != nil && m.story.over() && m.session.Running == m.story.id && m.busy() {
+		m.leaving = true // the run is over, and the conversation is about to know
+		return nil
+	}
 	if m.busy() && m.driver.drives(flow) {
 		m.open(&ask{where: atLeaving, title: "Leave while agents are at work?", words: "Esc stays."})
 		return nil
