@@ -67,3 +67,21 @@ func heap() int64 {
 	runtime.ReadMemStats(&s)
 	return int64(s.HeapAlloc)
 }
+
+// What was put aside of one run is given up with it.
+func TestPutAsideIsGivenUp(t *testing.T) {
+	s := newScene(t, 80, 24, "ada")
+	for i := range 5 {
+		s.flow = event.FlowID(fmt.Sprint("run-", i))
+		s.start("task", event.Rules{})
+		s.on("ada", event.Assigned{Turn: one, MayAnswer: true})
+		s.call("ada", "c1", "read", map[string]any{}, strings.Repeat("x", 100_000), false)
+	}
+	if n := s.texts.end; n > 200_000 {
+		t.Errorf("%d bytes are kept aside", n)
+	}
+	first := event.Content{Blob: aside + "0/0", Size: 10}
+	if got := s.texts.of(first); !strings.Contains(got, "not shown any more") {
+		t.Errorf("of the first run is read %q", got)
+	}
+}

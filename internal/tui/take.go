@@ -46,6 +46,7 @@ func (m *Model) watch(id event.FlowID) error {
 	if m.story != nil {
 		m.feed.leave(m.story.id)
 	}
+	m.texts.forget()
 	m.story, m.unheard = newStory(id), nil
 	m.lanes.reset()
 	if snap, err := m.c.Open(m.ctx, id); err == nil {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"container/list"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -35,6 +36,8 @@ type texts struct {
 	resolve func(event.Content) (string, error)
 	file    *os.File
 	end     int64
+	volume  int  // which file it is
+	named   bool // it still has a name: not everywhere can that be taken from an open file
 
 	cached map[event.Hash]*list.Element
 	recent *list.List // of cachedText, newest first
@@ -54,6 +57,16 @@ func (t *texts) close() {
 	if t.file != nil {
 		_ = t.file.Close()
 	}
+	if t.named {
+		_ = os.Remove(t.file.Name())
+	}
+}
+
+// forget gives up what was put aside: it is of a run that is not shown any more.
+func (t *texts) forget() {
+	t.close()
+	t.file, t.end, t.named = nil, 0, false
+	t.volume++
 }
 
 // of is what a content says. A text that cannot be read says why.
@@ -78,9 +91,13 @@ func (t *texts) read(c event.Content) (string, error) {
 	if !ours {
 		return t.resolve(c)
 	}
+	volume, at, _ := strings.Cut(at, "/")
 	offset, err := strconv.ParseInt(at, 10, 64)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case volume != strconv.Itoa(t.volume):
+		return "", errors.New("the run is not shown any more")
 	}
 	p := make([]byte, c.Size)
 	_, err = t.file.ReadAt(p, offset)
@@ -110,7 +127,7 @@ func (t *texts) put(c event.Content) event.Content {
 	if err != nil {
 		return c
 	}
-	out := event.Content{Blob: event.Hash(aside + strconv.FormatInt(t.end, 10)), Size: n}
+	out := event.Content{Blob: event.Hash(fmt.Sprintf("%s%d/%d", aside, t.volume, t.end)), Size: n}
 	t.end += int64(n)
 	return out
 }
@@ -136,7 +153,7 @@ func (t *texts) input(u *view.ToolUse) string {
 	return t.of(c)
 }
 
-// open makes the file, which has no name from then on.
+// open makes the file, which has no name from then on if that can be.
 func (t *texts) open() error {
 	if t.file != nil {
 		return nil
@@ -145,8 +162,8 @@ func (t *texts) open() error {
 	if err != nil {
 		return err
 	}
-	t.file = f
-	return os.Remove(f.Name())
+	t.file, t.named = f, os.Remove(f.Name()) != nil
+	return nil
 }
 
 // thin is an event without its long texts and without what is never shown.
