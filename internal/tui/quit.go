@@ -15,7 +15,7 @@ const atLeaving Where = "leaving"
 // become of it.
 func (m *Model) quit() tea.Cmd {
 	flow := m.drivenFlow()
-	if m.story != nil && m.story.over() && m.session.Running == m.story.id && m.busy() {
+	if m.story != nil && m.story.over() && m.session.Running == m.story.id && m.busy() && m.driver.drives(flow) {
 		m.leaving = true // the run is over, and the conversation is about to know
 		return nil
 	}
