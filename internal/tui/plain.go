@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -33,12 +34,12 @@ type plain struct {
 	wg   sync.WaitGroup
 
 	run     event.FlowID
-	printed int             // items of the run's timeline
-	noticed int             // notices, counted since the beginning
-	asked   map[string]bool // gates that were printed
-	listed  Screen          // that was printed and waits for a number
-	over    bool            // no more lines come
-	due     int             // turns that are to come of what was said
+	printed int // items of the run's timeline
+	noticed int // notices, counted since the beginning
+	asking  asking
+	listed  Screen // that was printed and waits for a number
+	over    bool   // no more lines come
+	due     int    // turns that are to come of what was said
 }
 
 // line is one that was typed; over says that no more come.
@@ -56,7 +57,7 @@ func runPlain(ctx context.Context, m *Model, o Options) error {
 		return fmt.Errorf("read lines: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	p := &plain{m: m, ctx: ctx, out: o.Out, msgs: make(chan tea.Msg, 64), asked: map[string]bool{}}
+	p := &plain{m: m, ctx: ctx, out: o.Out, msgs: make(chan tea.Msg, 64)}
 	defer p.wg.Wait()
 	defer m.stop() // what the model waits for does not come any more
 	defer in.Cancel()
@@ -179,7 +180,7 @@ func (p *plain) typed(s string) tea.Cmd {
 	if gates := p.m.gates(); len(gates) > 0 && s != "" {
 		word, rest, _ := strings.Cut(s, " ")
 		if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(gates[0].Choices) {
-			return p.m.reply(gates[0], gates[0].Choices[n-1].ID, strings.TrimSpace(rest))
+			return p.answer(gates[0], gates[0].Choices[n-1].ID, strings.TrimSpace(rest))
 		}
 	}
 	out := input.Submit{Text: s, Line: s}
@@ -222,9 +223,7 @@ func (p *plain) news() {
 			p.say("%s", s)
 		}
 	}
-	for _, g := range p.m.gates() {
-		p.question(g)
-	}
+	p.question()
 	p.screen()
 }
 
@@ -252,13 +251,31 @@ func (p *plain) items() {
 	}
 }
 
-// question prints what a person is asked, once.
-func (p *plain) question(g view.Gate) {
-	key := fmt.Sprintf("%s/%d", g.Gate, g.Revision)
-	if p.asked[key] {
+// asking is the question that a number answers: one at a time.
+type asking struct {
+	key      string // empty while there is none
+	answered bool   // here
+	slipped  time.Time
+}
+
+// question prints the question that waits, once.
+func (p *plain) question() {
+	gates := p.m.gates()
+	key := ""
+	if len(gates) > 0 {
+		key = gateKey(gates[0])
+	}
+	if key == p.asking.key {
 		return
 	}
-	p.asked[key] = true
+	now := asking{key: key, slipped: p.asking.slipped}
+	if p.asking.key != "" && !p.asking.answered { // it was closed under the person's fingers
+		now.slipped = p.m.o.Now()
+	}
+	if p.asking = now; key == "" {
+		return
+	}
+	g := gates[0]
 	p.say("Question: %s", g.Title)
 	p.say("%s", p.m.texts.of(g.Text))
 	for i, c := range g.Choices {
@@ -268,7 +285,26 @@ func (p *plain) question(g view.Gate) {
 		}
 		p.say("  %d: %s", i+1, words)
 	}
-	p.say("Answer with a number; words after it go along.")
+	p.say("Answer with a number; words after it go along.%s", others(len(gates)-1))
+}
+
+// others says how many questions come after this one.
+func others(n int) string {
+	if n < 1 {
+		return ""
+	}
+	return fmt.Sprintf(" %s after it.", plural(n, "more question"))
+}
+
+// answer answers the question that was printed, and no other that has taken its
+// place since.
+func (p *plain) answer(g view.Gate, choice, words string) tea.Cmd {
+	if gateKey(g) != p.asking.key || p.m.o.Now().Sub(p.asking.slipped) < settle {
+		p.say("The question that was there is closed; your number was not taken.")
+		return nil
+	}
+	p.asking.answered = true
+	return p.m.reply(g, choice, words)
 }
 
 // screen prints what lies on top and closes it, unless a number is to be chosen
