@@ -29,6 +29,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -244,7 +245,7 @@ func images(atoms []atom) []string {
 	return out
 }
 
-var imageMark = regexp.MustCompile(`\[Image #([0-9]{1,4})\]`)
+var imageMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[Image #([0-9]{1,4})\]`) })
 
 // relink makes marks of the pictures that are here now pictures again.
 func (m *Model) relink(atoms []atom) []atom {
@@ -255,7 +256,7 @@ func (m *Model) relink(atoms []atom) []atom {
 	s := expand(atoms)
 	var out []atom
 	for {
-		at := imageMark.FindStringSubmatchIndex(s)
+		at := imageMark().FindStringSubmatchIndex(s)
 		if at == nil {
 			return append(out, cut(s)...)
 		}
@@ -281,7 +282,7 @@ func (m *Model) submit() Outcome {
 	return s
 }
 
-var commandName = regexp.MustCompile(`^[\p{L}\p{N}?][\p{L}\p{N}_:.?-]*$`)
+var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\p{N}?][\p{L}\p{N}_:.?-]*$`) })
 
 // read is the text as it is meant, unless it is a shell line without a command.
 func (m *Model) read() (Submit, bool) {
@@ -310,7 +311,7 @@ func (m *Model) shell() bool { return m.opt.Commands != nil && begins(m.buf.atom
 func (m *Model) commandEnd() int {
 	atoms := m.buf.atoms
 	end := wordEnd(atoms)
-	if m.opt.Commands == nil || !begins(atoms, "/") || !commandName.MatchString(plain(atoms[1:end])) {
+	if m.opt.Commands == nil || !begins(atoms, "/") || !commandName().MatchString(plain(atoms[1:end])) {
 		return 0
 	}
 	return end
