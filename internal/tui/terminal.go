@@ -211,11 +211,16 @@ func (*stops) SetStdin(io.Reader)  {}
 func (*stops) SetStdout(io.Writer) {}
 func (*stops) SetStderr(io.Writer) {}
 
-// suspendActions leave the window for the shell it was started from.
+// suspendActions leave the window for the shell it was started from, and draw it
+// anew: also while something lies on top of it.
 func suspendActions() []Action {
+	suspend := func(m *Model, _ string) tea.Cmd { return m.stops.msg }
 	return []Action{
 		{Name: "suspend", Keys: []string{"ctrl+z"}, Where: Anywhere, Title: "stop for a while", About: "Back to the shell; fg goes on. Agents of this window stand still",
-			Why: func(*Model) string { return unstoppable() },
-			Do:  func(m *Model, _ string) tea.Cmd { return m.stops.msg }},
+			Why: func(*Model) string { return unstoppable() }, Do: suspend},
+		{Name: "dialog_suspend", Keys: []string{"ctrl+z"}, Where: InDialog, Title: "stop for a while", About: "Back to the shell; fg goes on. Agents of this window stand still",
+			Why: func(*Model) string { return unstoppable() }, Do: suspend},
+		{Name: "dialog_redraw", Keys: []string{"ctrl+l"}, Where: InDialog, Title: "redraw", About: "Draw the window anew",
+			Do: func(m *Model, _ string) tea.Cmd { m.notify("Drawn anew."); return tea.ClearScreen }},
 	}
 }
