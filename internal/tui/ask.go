@@ -63,7 +63,7 @@ func (a *ask) View(m *Model, width, height int) []string {
 	room := max(height-len(choices), 0)
 	var out []string
 	if a.words != "" {
-		out = append(wrapped(a.words, width), "")
+		out = append(bodyLines(a.words, width), "")
 	}
 	out = out[:min(len(out), room)]
 	a.first = len(out)
@@ -81,15 +81,6 @@ func (a *ask) View(m *Model, width, height int) []string {
 			line = m.theme.Selected.Render(text.Pad(text.Cut("› "+key+"  "+words, width), width))
 		}
 		out = append(out, line)
-	}
-	return out
-}
-
-// wrapped is text of others as lines.
-func wrapped(s string, width int) []string {
-	var out []string
-	for l := range strings.SplitSeq(strings.TrimRight(text.Clean(s), "\n"), "\n") {
-		out = append(out, text.Wrap(l, width)...)
 	}
 	return out
 }

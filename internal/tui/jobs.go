@@ -124,7 +124,7 @@ func jobActions() []Action {
 					m.notify(x.ID + " does not run any more.")
 					return nil
 				}
-				m.confirm("Stop "+x.ID+" of "+m.nameOf(x.Agent)+"?", "Yes, stop it: "+oneLine(x.Command), func(m *Model) tea.Cmd {
+				m.confirm("Stop "+x.ID+" of "+m.nameOf(x.Agent)+"?", oneLine(x.Command)+"\nIts agent is told.", func(m *Model) tea.Cmd {
 					m.notify("Stopping " + x.ID + "; its agent is told.")
 					return m.tell("Not stopped", event.StopRequested{Target: x.Agent, Job: x.ID, By: by})
 				})

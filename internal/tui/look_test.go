@@ -319,7 +319,7 @@ func TestJobStopped(t *testing.T) {
 	s.press(key("alt+j"))
 	s.see("● ada", "make watch", "built 3 files")
 	s.press(key("s"))
-	s.see("Stop job1 of agent1 (ada)?", "› No, leave it")
+	s.see("Stop job1 of agent1 (ada)?", "› n  No, leave it")
 	s.press(key("enter"))
 	if len(p.sent) > 0 || s.top().Where() != atJobs {
 		t.Fatal("stopped without a yes")

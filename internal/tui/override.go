@@ -121,7 +121,7 @@ func (m *Model) candidate(a event.AgentID, answers map[event.AgentID]view.Item, 
 		if !m.story.card.Ballot.Counts(v) {
 			line += " (does not count)"
 		}
-		out = append(out, wrapped(line, width)...)
+		out = append(out, bodyLines(line, width)...)
 	}
 	if votes == 0 {
 		out = append(out, m.theme.Dim.Render("nobody voted for it"))

@@ -97,7 +97,7 @@ func (p *permission) View(m *Model, width, height int) []string {
 		return []string{m.theme.Dim.Render("This has been answered.")}
 	}
 	all := text.Wrap(m.theme.Strong.Render(text.Clean(view.OneLine(g.Title))), width)
-	for _, l := range wrapped(m.texts.of(g.Text), width) {
+	for _, l := range bodyLines(m.texts.of(g.Text), width) {
 		all = append(all, m.theme.Code.Render(l))
 	}
 	if m.story != nil {

@@ -255,7 +255,7 @@ func (p *planReview) prose(m *Model, plan, before event.Planned, width int) []st
 			out = append(out, "", m.theme.Heading.Render("Tasks"))
 		}
 		for _, t := range plan.Tasks {
-			out = append(out, wrapped("  "+t.ID+"  "+t.Text, width)...)
+			out = append(out, bodyLines("  "+t.ID+"  "+t.Text, width)...)
 		}
 		return out
 	}
@@ -319,7 +319,7 @@ func (p *planReview) piece(m *Model, i int, s string, width int) []string {
 	}
 	for _, c := range p.comments {
 		if c.revision == p.revision && c.view == p.view && c.at == i {
-			for _, l := range wrapped(c.words, max(width-9, 4)) {
+			for _, l := range bodyLines(c.words, max(width-9, 4)) {
 				out = append(out, m.theme.User.Render("      ▎ "+l))
 			}
 		}

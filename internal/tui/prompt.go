@@ -47,15 +47,29 @@ func (p *prompt) View(m *Model, width, height int) []string {
 	return append(out, p.field.lines(m, width, max(height-len(out), 1), true)...)
 }
 
-// confirm asks whether something is meant; no is the first answer.
-func (m *Model) confirm(title, yes string, do func(m *Model) tea.Cmd) {
-	m.open(&picker{where: atConfirm, title: title, browse: true,
-		rows: []pick{{text: "No, leave it as it is", value: false}, {text: yes, value: true}},
-		chosen: func(m *Model, p pick) tea.Cmd {
-			m.closeTop()
-			if p.value != true {
-				return nil
-			}
-			return do(m)
-		}})
+// sure asks whether something is meant that cannot be undone; no is the first
+// answer.
+type sure struct {
+	ask
+	do func(m *Model) tea.Cmd
+}
+
+func (m *Model) confirm(title, words string, do func(m *Model) tea.Cmd) {
+	m.open(&sure{ask{where: atConfirm, title: title, words: words}, do})
+}
+
+func confirmActions() []Action {
+	return []Action{
+		{Name: "confirm_no", Keys: []string{"n"}, Where: atConfirm, Title: "no", Hint: 1, About: "No, leave it as it is",
+			Do: func(m *Model, _ string) tea.Cmd { m.closeTop(); return nil }},
+		{Name: "confirm_yes", Keys: []string{"y"}, Where: atConfirm, Title: "yes", Hint: 2, About: "Yes, do it",
+			Do: func(m *Model, _ string) tea.Cmd {
+				s, ok := m.top().(*sure)
+				if !ok {
+					return nil
+				}
+				m.closeTop()
+				return s.do(m)
+			}},
+	}
 }

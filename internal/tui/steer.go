@@ -28,8 +28,6 @@ func (m *Model) again(what string) bool {
 	return false
 }
 
-const atStop Where = "stopping an agent"
-
 // steerActions are for a run that goes on.
 func steerActions() []Action {
 	return append(queueActions(), []Action{
@@ -63,10 +61,6 @@ func steerActions() []Action {
 		{Name: "stop", Command: true, Args: "[AGENT]", Keys: []string{"alt+k"}, Where: Anywhere, Title: "stop an agent", Why: underWay,
 			About: "Stop one agent, the one whose tab is open if none is named; its answers stay and the others go on",
 			Do:    (*Model).askStop},
-		{Name: "stop_yes", Keys: []string{"y"}, Where: atStop, Title: "stop it", About: "Stop it; its answers stay, and the others go on",
-			Do: func(m *Model, _ string) tea.Cmd { return m.stopAgent() }},
-		{Name: "stop_no", Keys: []string{"n"}, Where: atStop, Title: "let it work", About: "Let it work",
-			Do: func(m *Model, _ string) tea.Cmd { m.closeTop(); return nil }},
 	}...)
 }
 
@@ -128,12 +122,6 @@ func (m *Model) pause() tea.Cmd {
 	return m.tell("Not paused", event.PauseRequested{By: by})
 }
 
-// stopping asks whether an agent is to be stopped.
-type stopping struct {
-	ask
-	agent event.AgentID
-}
-
 // askStop asks before an agent is stopped: it cannot be undone.
 func (m *Model) askStop(args string) tea.Cmd {
 	a := m.active()
@@ -158,17 +146,9 @@ func (m *Model) askStop(args string) tea.Cmd {
 		m.notify(m.story.name(a) + " does not act any more.")
 		return nil
 	}
-	m.open(&stopping{agent: a, ask: ask{where: atStop, title: "Stop " + m.story.name(a) + "?",
-		words: "It will not act again in this run."}})
+	m.confirm("Stop "+m.story.name(a)+"?", "It will not act again in this run. Its answers stay, and the others go on.", func(m *Model) tea.Cmd {
+		m.notify("Stopping " + m.story.name(a) + ".")
+		return m.tell("Not stopped", event.StopRequested{Target: a, By: by})
+	})
 	return nil
-}
-
-func (m *Model) stopAgent() tea.Cmd {
-	s, ok := m.top().(*stopping)
-	if !ok {
-		return nil
-	}
-	m.closeTop()
-	m.notify("Stopping " + m.story.name(s.agent) + ".")
-	return m.tell("Not stopped", event.StopRequested{Target: s.agent, By: by})
 }

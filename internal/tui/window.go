@@ -45,5 +45,5 @@ func windowActions() []Action {
 
 // screenActions are those of the screens.
 func screenActions() []Action {
-	return slices.Concat(browserActions(), overrideActions(), permissionActions(), planActions(), leaveActions())
+	return slices.Concat(browserActions(), overrideActions(), permissionActions(), planActions(), leaveActions(), confirmActions())
 }
