@@ -1,0 +1,67 @@
+//go:build linux
+
+package tui_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"conclave/internal/event"
+	"conclave/internal/tui"
+	"conclave/internal/view"
+)
+
+// fault is a program with a fault in it, hit while the window takes an event in.
+type fault struct{ *program }
+
+func (fault) Open(context.Context, event.FlowID) (view.Snapshot, error) { panic("a fault") }
+
+// A fault of the window leaves the terminal in order and says how to go on. The
+// window is a process of its own here: what it says of the fault goes to the
+// standard error output.
+func TestWindowFails(t *testing.T) {
+	if os.Getenv("CONCLAVE_TEST_FAULT") != "" {
+		p := stage(t, "agents:\n  - {id: ada, backend: {type: script, script: agent.yaml}}\n", nil)
+		err := tui.Run(t.Context(), tui.Options{Program: fault{p}, Config: p.config, Task: "a task", In: os.Stdin, Out: os.Stdout, Env: os.Environ()})
+		_, _ = os.Stderr.WriteString("ended with: " + err.Error() + "\n")
+		return
+	}
+	t.Parallel()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestWindowFails$")
+	cmd.Env = append(os.Environ(), "CONCLAVE_TEST_FAULT=1", "TERM=xterm-256color")
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	before, err := term.GetState(int(tty.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	_, _ = io.Copy(&out, tty) // ends with EIO
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	s := out.String()
+	at := strings.LastIndex(s, "\x1b[?1049l")
+	if at < 0 {
+		t.Fatalf("the window was not left:\n%s", s)
+	}
+	for _, want := range []string{"a fault", "fault of this program", "Go on with: conclave resume session-"} {
+		if !strings.Contains(s[at:], want) {
+			t.Errorf("it does not say %q:\n%s", want, s[at:])
+		}
+	}
+	if after, err := term.GetState(int(tty.Fd())); err != nil || *after != *before {
+		t.Errorf("the terminal is not as it was: %v", err)
+	}
+}
