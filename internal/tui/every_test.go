@@ -116,7 +116,7 @@ var routes = map[tui.Where][][]string{
 	tui.InList:   {{"f6"}},
 	tui.InDialog: {{"f1"}, {"f2"}, {"alt+a"}},
 
-	"answers": {{"alt+a"}}, "votes": {{"alt+v"}}, "workspaces": {{"alt+w"}}, "files": {{"alt+w", "down", "enter"}}, "search": {{"f6", "/"}},
+	"answers": {{"alt+a"}}, "votes": {{"alt+v"}}, "workspaces": {{"alt+w"}}, "files": {{"alt+w", "down", "enter"}},
 	"what was said before": {{"f7"}}, "background commands": {{"alt+j"}}, "the choice of who presents": {{"ctrl+o"}}, "reader": {{"f1"}},
 	"commands": {{"f2"}}, "a permission": {{"ctrl+o"}}, "the reason for a refusal": {{"ctrl+o", "d"}}, "the review of a plan": {{"ctrl+o"}},
 	"what is said about a plan": {{"ctrl+o", "i"}}, "leaving": {{"ctrl+d"}}, "runs and conversations": {{"f3"}}, "a question to be sure": {{"alt+1", "alt+k"}},

@@ -5,52 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-
-	"conclave/internal/tui/text"
 )
-
-const atFind Where = "search"
-
-// finder is the line in which is typed what to look for in the timeline.
-type finder struct{ typed []rune }
-
-func (f *finder) Where() Where        { return atFind }
-func (f *finder) Title(*Model) string { return "Search the timeline" }
-func (f *finder) Full() bool          { return false }
-
-func (f *finder) View(m *Model, width, _ int) []string {
-	return []string{text.CutLeft(text.Clean(string(f.typed))+m.theme.Accent.Render("▏"), width)}
-}
-
-func (f *finder) Update(m *Model, msg tea.Msg) (tea.Cmd, bool) {
-	if p, ok := msg.(tea.PasteMsg); ok {
-		f.typed = append(f.typed, []rune(strings.ReplaceAll(p.Content, "\n", " "))...)
-		return nil, true
-	}
-	k, ok := msg.(tea.KeyPressMsg)
-	if !ok {
-		return nil, false
-	}
-	switch k.Keystroke() {
-	case "enter":
-		m.closeTop()
-		if len(f.typed) == 0 {
-			return nil, true
-		}
-		m.lanes.sought = string(f.typed)
-		return m.find(-1), true
-	case "backspace":
-		f.typed = f.typed[:max(len(f.typed)-1, 0)]
-	case "ctrl+u":
-		f.typed = nil
-	default:
-		if k.Text == "" {
-			return nil, false
-		}
-		f.typed = append(f.typed, []rune(k.Text)...)
-	}
-	return nil, true
-}
 
 func findActions() []Action {
 	again := func(m *Model) string {
@@ -61,7 +16,13 @@ func findActions() []Action {
 	}
 	return []Action{
 		{Name: "find", Keys: []string{"/"}, Where: InList, Title: "search", About: "Search the timeline, upwards from the entry that is selected", Hint: 6, Why: withEntries,
-			Do: func(m *Model, _ string) tea.Cmd { m.open(&finder{}); return nil }},
+			Do: func(m *Model, _ string) tea.Cmd {
+				m.open(newPrompt("Search the timeline", "", "", func(m *Model, s string) tea.Cmd {
+					m.lanes.sought = s
+					return m.find(-1)
+				}))
+				return nil
+			}},
 		{Name: "find_next", Keys: []string{"n"}, Where: InList, Title: "next found", About: "The next entry above that has what was looked for", Why: again,
 			Do: func(m *Model, _ string) tea.Cmd { return m.find(-1) }},
 		{Name: "find_previous", Keys: []string{"N", "shift+n"}, Where: InList, Title: "previous found", About: "The next entry below that has what was looked for", Why: again,

@@ -43,7 +43,10 @@ func (p *prompt) Update(m *Model, msg tea.Msg) (tea.Cmd, bool) {
 }
 
 func (p *prompt) View(m *Model, width, height int) []string {
-	out := bodyLines(p.about, width)
+	var out []string
+	if p.about != "" {
+		out = bodyLines(p.about, width)
+	}
 	return append(out, p.field.lines(m, width, max(height-len(out), 1), true)...)
 }
 
