@@ -2,26 +2,26 @@ package tui
 
 import (
 	"slices"
-	"strings"
 
 	"conclave/internal/tui/text"
 )
 
-// footer is the last line of the main view.
-func (m *Model) footer(w int) string {
-	if m.inList {
-		return m.lastLine(w, InList, Anywhere)
+// footer is the end of the main view: what the window has to say, or else which
+// keys help most now.
+func (m *Model) footer(w, h int) []string {
+	if n := m.noticed(w); n != nil || h < lowHeight {
+		return n
 	}
-	return m.lastLine(w, InInput, Anywhere)
+	if m.inList {
+		return []string{m.hints(w, InList, Anywhere)}
+	}
+	return []string{m.hints(w, InInput, Anywhere)}
 }
 
-// lastLine is what the window has to say, or else which keys of some places help
-// most now.
-func (m *Model) lastLine(w int, where ...Where) string {
-	if n := m.notice.at(m.o.Now()); n != "" {
-		return text.Cut(" "+m.theme.Warn.Render(text.Clean(strings.ReplaceAll(n, "\n", " "))), w)
-	}
-	return m.hints(w, where...)
+// screenFoot is the end of a screen. Its keys are always seen: they may be what
+// decides.
+func (m *Model) screenFoot(s Screen, w int) []string {
+	return append(m.noticed(w), m.hints(w, s.Where(), InDialog))
 }
 
 // hints are the keys of some places that can be used now, as many as there is

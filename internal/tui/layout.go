@@ -109,11 +109,7 @@ func (m *Model) foot(w, h int) (lines []string, x, y int, popup []string) {
 	inputLines, x, y, popup := m.inputView(w, h)
 	y += len(lines)
 	at(inputLines...)
-	if h >= lowHeight {
-		at(m.footer(w))
-	} else if n := m.notice.at(m.o.Now()); n != "" {
-		at(m.theme.Warn.Render(text.Cut(text.Clean(n), w)))
-	}
+	at(m.footer(w, h)...)
 	m.modeZones(h-len(lines)+mode, w)
 	return lines, x, y, popup
 }

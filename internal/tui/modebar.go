@@ -169,7 +169,7 @@ func modeActions() []Action {
 			About: "Plan first: what you say next makes a plan that you approve before anything is done",
 			Do: func(m *Model, _ string) tea.Cmd {
 				m.modes.Plan = !m.modes.Plan
-				m.notify(onOff("Plan mode", m.modes.Plan, "what you say next makes a plan for you to approve", "what you say next is done at once"))
+				m.notifyNow(onOff("Plan mode", m.modes.Plan, "what you say next makes a plan for you to approve", "what you say next is done at once"))
 				return nil
 			}},
 		{Name: "agents", Command: true, Aliases: []string{"single", "multi"}, Keys: []string{"alt+g"}, Where: Anywhere, Title: "one agent or all", Why: locked,
@@ -179,7 +179,7 @@ func modeActions() []Action {
 			About: "Whether agents read each other, refine and vote, or give one answer each",
 			Do: func(m *Model, _ string) tea.Cmd {
 				m.modes.Quick = !m.modes.Quick
-				m.notify(onOff("Refinement", !m.modes.Quick, "agents read each other, refine and vote", "one answer each; with several agents one of them makes one answer of all"))
+				m.notifyNow(onOff("Refinement", !m.modes.Quick, "agents read each other, refine and vote", "one answer each; with several agents one of them makes one answer of all"))
 				return nil
 			}},
 	}
@@ -198,7 +198,7 @@ func (m *Model) switchAgents(args string) tea.Cmd {
 		for i, a := range m.team.Agents {
 			if string(a.ID) == args {
 				m.modes.Single, m.modes.Agent = true, a.ID
-				m.notify(args + " works alone on what you say next.")
+				m.notifyNow(args + " works alone on what you say next.")
 				m.tab = min(i+1, len(m.agents()))
 				return nil
 			}
@@ -208,13 +208,13 @@ func (m *Model) switchAgents(args string) tea.Cmd {
 	}
 	if m.modes.Single || args == "all" || args == "multi" {
 		m.modes.Single, m.modes.Agent = false, ""
-		m.notify("All agents work on what you say next.")
+		m.notifyNow("All agents work on what you say next.")
 		return nil
 	}
 	m.modes.Single, m.modes.Agent = true, m.active()
 	if m.modes.Agent == "" {
 		m.modes.Agent = m.single()
 	}
-	m.notify(string(m.modes.Agent) + " works alone on what you say next; choose another by its tab.")
+	m.notifyNow(string(m.modes.Agent) + " works alone on what you say next; choose another by its tab.")
 	return nil
 }

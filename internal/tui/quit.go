@@ -108,7 +108,7 @@ func leaveActions() []Action {
 				m.closeTop()
 				m.leaving = true
 				cmd := m.cancel()
-				m.notify("Stopping; the window closes when the run has ended. Esc stays.")
+				m.notifyNow("Stopping; the window closes when the run has ended. Esc stays.")
 				return tea.Batch(cmd, m.leaveAtEnd())
 			}},
 	}

@@ -46,7 +46,7 @@ func steerActions() []Action {
 		{Name: "wrapup", Command: true, Aliases: []string{"now"}, Keys: []string{"alt+n"}, Where: Anywhere, Title: "answer now", Why: underWay,
 			About: "Ask everybody to come to an end with what they have",
 			Do: func(m *Model, _ string) tea.Cmd {
-				m.notify("Asking everybody to come to an end.")
+				m.notifyNow("Asking everybody to come to an end.")
 				return m.tell("Not asked", event.WrapUpRequested{By: by})
 			}},
 		{Name: "pause", Command: true, Aliases: []string{"continue"}, Keys: []string{"f9"}, Where: Anywhere, Title: "pause, continue",
@@ -87,7 +87,7 @@ func (m *Model) escape(string) tea.Cmd {
 	case m.again("interrupt"):
 		return m.cancel()
 	default:
-		m.notify("Esc again stops the run and keeps what there is.")
+		m.notifyNow("Esc again stops the run and keeps what there is.")
 	}
 	return nil
 }
@@ -99,13 +99,13 @@ func (m *Model) cancel() tea.Cmd {
 		if m.id == "" {
 			return nil
 		}
-		m.notify("Stopping.") // before the run has begun: the conversation knows
+		m.notifyNow("Stopping.") // before the run has begun: the conversation knows
 		return m.send(m.id, fact(event.CancelRequested{By: by}), "Not stopped", nil)
 	case m.story.card.Phase == view.PhaseEnding:
-		m.notify("It is stopping already; what there is will be kept.")
+		m.notifyNow("It is stopping already; what there is will be kept.")
 		return nil
 	}
-	m.notify("Stopping; what there is will be kept.")
+	m.notifyNow("Stopping; what there is will be kept.")
 	return m.tell("Not stopped", event.CancelRequested{By: by})
 }
 
@@ -115,10 +115,10 @@ func (m *Model) pause() tea.Cmd {
 		return m.takeUp()
 	}
 	if m.story.card.Paused {
-		m.notify("The run goes on.")
+		m.notifyNow("The run goes on.")
 		return m.tell("Not continued", event.ContinueRequested{By: by})
 	}
-	m.notify("The run stands still as soon as nobody is in the middle of something. F9 goes on.")
+	m.notifyNow("The run stands still as soon as nobody is in the middle of something. F9 goes on.")
 	return m.tell("Not paused", event.PauseRequested{By: by})
 }
 

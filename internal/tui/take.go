@@ -94,6 +94,7 @@ func (m *Model) sessionEvent(e event.Event) tea.Cmd {
 	m.applySession(e)
 	switch b := e.Body.(type) {
 	case event.Launched:
+		m.notice.changed()
 		if err := m.watch(b.Run); err != nil {
 			m.notify(err.Error())
 		}
@@ -124,6 +125,7 @@ func (m *Model) runEvent(id event.FlowID, e event.Event) tea.Cmd {
 	case event.Admitted:
 		m.heard(b.Ref)
 	case event.Finished:
+		m.notice.changed()
 		m.tooLate()
 	case event.Closed:
 		m.closed(b)

@@ -29,11 +29,15 @@ func windowActions() []Action {
 			Do: func(m *Model, _ string) tea.Cmd { m.open(newHelp(m)); return nil }},
 		{Name: "quit", Command: true, Aliases: []string{"exit", "q"}, Keys: []string{"ctrl+d"}, Where: Anywhere, Title: "leave", Hint: 9, About: "Leave; nothing is lost",
 			Do: func(m *Model, _ string) tea.Cmd { return m.quit() }},
-		{Name: "clear_or_quit", Keys: []string{"ctrl+c"}, Where: Anywhere, Title: "clear, leave", About: "Clear the input; with nothing in it, leave",
+		{Name: "clear_or_quit", Keys: []string{"ctrl+c"}, Where: Anywhere, Title: "clear, leave", About: "Clear the input; with nothing in it, leave (press twice)",
 			Do: func(m *Model, _ string) tea.Cmd {
 				if !m.input.Empty() {
 					m.input.Clear()
 					m.notify("Cleared; Ctrl+_ brings it back.")
+					return nil
+				}
+				if !m.busy() && !m.again("leave") {
+					m.notifyNow("Press Ctrl+C again to leave.")
 					return nil
 				}
 				return m.quit()
