@@ -2,6 +2,8 @@ package tui_test
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/tui"
 	"conclave/internal/tui/robot"
+	"conclave/internal/view"
 )
 
 // slow is a program whose storage takes as long as a test wants.
@@ -39,6 +42,15 @@ func (s *slow) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 	return s.program.Send(ctx, id, f)
 }
 
+func (s *slow) Open(ctx context.Context, id event.FlowID) (view.Snapshot, error) {
+	select {
+	case <-s.release:
+		return s.program.Open(ctx, id)
+	case <-ctx.Done():
+		return view.Snapshot{}, ctx.Err()
+	}
+}
+
 func (s *slow) Resume(ctx context.Context, id event.FlowID, takeOver bool, also ...event.Fact) error {
 	defer close(s.ended)
 	return s.program.Resume(ctx, id, takeOver, also...)
@@ -63,6 +75,39 @@ func TestHistoryIsNotWaitedFor(t *testing.T) {
 		r.Press("up")
 		return strings.Contains(r.Screen(), "asked before")
 	})
+}
+
+// A run that begins is shown however long the storage takes.
+func TestRunIsNotWaitedFor(t *testing.T) {
+	s, r := slowly(t, hangScript)
+	r.Type("Think").Press("enter").See("● ada", "● bob")
+	close(s.release)
+}
+
+// A window that cannot turn to something stays where it is.
+func TestTurnToNothing(t *testing.T) {
+	a := stage(t, pair+"orchestrator: {override: off}\n", nil)
+	r, _ := sit(t, a)
+	r.Type("Which sort?").Press("enter").See("Final answer", "success")
+	b := &unreadable{program: a, id: sessionOf(t, a)}
+	var c clock
+	o := c.options(a)
+	o.Program = b
+	second := robot.Open(t, o, 100, 30).Type("And now?").Press("enter").See("Final answer", "And now?", "success")
+	second.Press("f3").See("Which sort?").Press("end", "enter").See("cannot be read: it is damaged").Press("esc").See("And now?", "Final answer")
+}
+
+// unreadable is a program with a flow that cannot be read.
+type unreadable struct {
+	*program
+	id event.FlowID
+}
+
+func (u *unreadable) Read(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error] {
+	if id != u.id {
+		return u.program.Read(ctx, id)
+	}
+	return func(yield func(event.Event, error) bool) { yield(event.Event{}, errors.New("it is damaged")) }
 }
 
 // A window that is closed at once has said what was said to it.

@@ -92,23 +92,31 @@ func New(ctx context.Context, o Options) (*Model, error) {
 	m.input = input.New(m.inputOptions())
 	m.input.Focus()
 	m.feed, m.driver = newFeed(ctx, m.c), newDriver(ctx, m.c)
-	team, err := m.c.Team(ctx, o.Config)
-	if err != nil {
+	if err := m.begin(); err != nil {
 		m.Close()
 		return nil, err
 	}
-	m.team, m.modes = team, team.Modes
-	if o.Modes != nil {
-		m.modes = *o.Modes
-	}
-	for _, w := range append(wrong, team.Warnings...) {
+	for _, w := range append(wrong, m.team.Warnings...) {
 		m.notify(w)
 	}
-	if err := m.begin(o.Flow); err != nil {
-		m.Close()
-		return nil, err
-	}
 	return m, nil
+}
+
+// begin opens the window on a flow that is there already, or on nothing yet.
+func (m *Model) begin() (err error) {
+	var a arrival
+	if m.o.Flow != "" {
+		if a, err = arrive(m.ctx, m.c, m.o.Flow, m.o.Config); err != nil {
+			return err
+		}
+	} else if a.team, err = m.c.Team(m.ctx, m.o.Config); err != nil {
+		return err
+	}
+	if m.modes = a.team.Modes; m.o.Modes != nil {
+		m.modes = *m.o.Modes
+	}
+	m.arrived(a)
+	return nil
 }
 
 // Close ends everything the window has started, and waits for it.

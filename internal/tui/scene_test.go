@@ -92,9 +92,7 @@ func (s *scene) start(task string, rules event.Rules) {
 	for i, a := range s.still.team.Agents {
 		seats = append(seats, event.Seat{Agent: a.ID, Label: event.Label(fmt.Sprintf("agent%d", i+1)), Backend: "script", Model: a.Model})
 	}
-	if err := s.watch(s.flow); err != nil {
-		s.Fatal(err)
-	}
+	s.watch(s.flow, view.Snapshot{})
 	s.feed.ears[s.flow] = func() {} // somebody drives it
 	s.on("", event.RunStarted{Rules: rules, Spec: event.RunSpec{Task: event.Inline(task), Seats: seats, Dir: "/runs/1"}})
 }

@@ -9,38 +9,11 @@ import (
 	"conclave/internal/view"
 )
 
-// begin opens the window on a flow that is there already: a session with the run
-// it has come to, or a run alone.
-func (m *Model) begin(id event.FlowID) error {
-	if id == "" {
-		return nil
-	}
-	m.id = id
-	for e, err := range m.c.Read(m.ctx, id) {
-		if err != nil {
-			return fmt.Errorf("read %s: %w", id, err)
-		}
-		if _, run := e.Body.(event.RunStarted); run {
-			m.id = ""
-			return m.watch(id)
-		}
-		m.applySession(e)
-	}
-	m.modes = m.session.Modes
-	if c := m.session.Config; c != "" && c != m.o.Config {
-		m.joined(m.c.Team(m.ctx, c))
-	}
-	m.feed.follow(id)
-	if run := m.newestRun(); run != "" {
-		return m.watch(run)
-	}
-	return nil
-}
-
-// watch shows a run: first what is known of it at once, then all of it.
-func (m *Model) watch(id event.FlowID) error {
+// watch shows a run, if it is not shown already: at first as a snapshot has it,
+// which is nothing of a run that begins.
+func (m *Model) watch(id event.FlowID, snap view.Snapshot) {
 	if m.story != nil && m.story.id == id {
-		return nil
+		return
 	}
 	m.leavePast()
 	if m.story != nil {
@@ -48,12 +21,9 @@ func (m *Model) watch(id event.FlowID) error {
 	}
 	m.texts.forget()
 	m.story, m.unheard = newStory(id), nil
+	m.story.opened(snap)
 	m.lanes.reset()
-	if snap, err := m.c.Open(m.ctx, id); err == nil {
-		m.story.opened(snap)
-	}
 	m.feed.follow(id)
-	return nil
 }
 
 // take takes in what has come.
@@ -95,9 +65,7 @@ func (m *Model) sessionEvent(e event.Event) tea.Cmd {
 	switch b := e.Body.(type) {
 	case event.Launched:
 		m.notice.changed()
-		if err := m.watch(b.Run); err != nil {
-			m.notify(err.Error())
-		}
+		m.watch(b.Run, view.Snapshot{})
 		m.tab = m.tabFor(b.Modes)
 	case event.Refused:
 		m.refused(b)
@@ -131,16 +99,6 @@ func (m *Model) runEvent(id event.FlowID, e event.Event) tea.Cmd {
 		m.closed(b)
 	}
 	return nil
-}
-
-// newestRun is the run the conversation is about now.
-func (m *Model) newestRun() event.FlowID {
-	for i := len(m.session.Turns) - 1; i >= 0; i-- {
-		if runs := m.session.Turns[i].Runs; len(runs) > 0 {
-			return runs[len(runs)-1].ID
-		}
-	}
-	return m.session.From
 }
 
 // drivenFlow is what this window drives: the conversation, or the run it is

@@ -11,6 +11,7 @@ import (
 
 	"conclave/internal/event"
 	"conclave/internal/live"
+	"conclave/internal/view"
 )
 
 // What is said shows as it comes, and the fact that ends it does not move a line.
@@ -186,9 +187,7 @@ func TestSingleModeTabs(t *testing.T) {
 func TestSingleRunKeepsTheTeam(t *testing.T) {
 	s := newScene(t, 80, 24, "ada", "bob", "eve")
 	s.modes = event.Modes{Single: true, Agent: "bob"}
-	if err := s.watch(s.flow); err != nil {
-		t.Fatal(err)
-	}
+	s.watch(s.flow, view.Snapshot{})
 	s.on("", event.RunStarted{Rules: event.Rules{Single: true}, Spec: event.RunSpec{Task: event.Inline("x"), Seats: []event.Seat{{Agent: "bob", Label: "agent1"}}}})
 	if tab := s.tabFor(s.modes); tab != 2 {
 		t.Errorf("the run of bob is looked at in tab %d", tab)
@@ -312,9 +311,7 @@ func TestVerdicts(t *testing.T) {
 // TM-03.4: a run that carries out a plan says so, and where the plan is.
 func TestExecutingPlanIsShown(t *testing.T) {
 	s := newScene(t, 100, 30, "ada", "bob")
-	if err := s.watch(s.flow); err != nil {
-		t.Fatal(err)
-	}
+	s.watch(s.flow, view.Snapshot{})
 	s.on("", event.RunStarted{Spec: event.RunSpec{Task: event.Inline("x"), Plan: ".conclave/plans/p1", Seats: []event.Seat{{Agent: "ada", Label: "agent1"}}}})
 	s.see("Executing plan .conclave/plans/p1")
 }

@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -30,23 +32,82 @@ func (m *Model) turnTo(id event.FlowID) tea.Cmd {
 		m.notify(why)
 		return nil
 	}
-	freed, c, config := m.vacate(), m.c, m.o.Config
+	c, config := m.c, m.o.Config
 	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
-		freed()
-		s, session, err := readSession(ctx, c, id)
-		if s.Config != "" {
-			config = s.Config
-		}
-		team, strange := c.Team(ctx, config)
+		a, err := arrive(ctx, c, id, config)
 		return func(m *Model) tea.Cmd {
-			if err != nil {
-				m.notify(fmt.Sprintf("%s cannot be read: %v", id, err))
+			switch why := m.held(); {
+			case err != nil:
+				m.notify(err.Error())
+				return nil
+			case why != "": // it has begun meanwhile
+				m.notify(why)
 				return nil
 			}
-			m.joined(team, strange)
-			return m.turned(id, s, session)
+			freed := m.vacate()
+			m.arrived(a)
+			return m.later(func(context.Context) func(*Model) tea.Cmd {
+				freed()
+				return func(m *Model) tea.Cmd { return m.driver.ensure(m.drivenFlow()) }
+			})
 		}
 	})
+}
+
+// An arrival is what a window shows first of a flow that is there already.
+type arrival struct {
+	flow    event.FlowID
+	talk    bool // it is a conversation and not a run alone
+	session view.Session
+	run     event.FlowID // the one to show, if there is any
+	snap    view.Snapshot
+	team    control.Team
+	strange error // why the team cannot be told
+}
+
+// arrive finds out about a flow; config is where its agents come from unless it
+// says otherwise.
+func arrive(ctx context.Context, c Program, id event.FlowID, config string) (arrival, error) {
+	a := arrival{flow: id, run: id}
+	for e, err := range c.Read(ctx, id) {
+		if err != nil {
+			return a, fmt.Errorf("%s cannot be read: %w", id, err)
+		}
+		if _, run := e.Body.(event.RunStarted); run {
+			break
+		}
+		a.session, a.talk = a.session.Apply(e), true
+	}
+	if a.talk {
+		a.run = newestRun(a.session)
+	}
+	if a.run != "" { // whatever is wrong with it, following it tells
+		a.snap, _ = c.Open(ctx, a.run)
+	}
+	a.team, a.strange = c.Team(ctx, cmp.Or(a.session.Config, config))
+	return a, nil
+}
+
+// newestRun is the run that a conversation is about now.
+func newestRun(s view.Session) event.FlowID {
+	for _, t := range slices.Backward(s.Turns) {
+		if n := len(t.Runs); n > 0 {
+			return t.Runs[n-1].ID
+		}
+	}
+	return s.From
+}
+
+// arrived shows a flow from here on.
+func (m *Model) arrived(a arrival) {
+	m.joined(a.team, a.strange)
+	if a.talk {
+		m.id, m.session, m.modes = a.flow, a.session, a.session.Modes
+		m.feed.follow(a.flow)
+	}
+	if a.run != "" {
+		m.watch(a.run, a.snap)
+	}
 }
 
 // joined takes in who works in the conversation that is shown.
@@ -56,37 +117,6 @@ func (m *Model) joined(team control.Team, err error) {
 		return
 	}
 	m.team = team
-}
-
-// readSession folds a flow, if it is a conversation.
-func readSession(ctx context.Context, c Program, id event.FlowID) (s view.Session, session bool, err error) {
-	for e, err := range c.Read(ctx, id) {
-		if err != nil {
-			return s, false, err
-		}
-		if _, run := e.Body.(event.RunStarted); run {
-			return s, false, nil
-		}
-		s, session = s.Apply(e), true
-	}
-	return s, session, nil
-}
-
-// turned shows a flow from here on.
-func (m *Model) turned(id event.FlowID, s view.Session, session bool) tea.Cmd {
-	m.closeAll()
-	run := id
-	if session {
-		m.id, m.session, m.modes = id, s, s.Modes
-		m.feed.follow(id)
-		run = m.newestRun()
-	}
-	if run != "" {
-		if err := m.watch(run); err != nil {
-			m.notify(err.Error())
-		}
-	}
-	return m.driver.ensure(m.drivenFlow())
 }
 
 // vacate empties the window: nothing is followed or driven from here any more.
