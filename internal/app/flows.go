@@ -172,7 +172,7 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 			return err
 		}
 	case event.CancelRequested, event.Replied:
-	case event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested, event.StopRequested:
+	case event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested, event.StopRequested, event.Held:
 		if f, err = a.steering(ctx, log, id, f); err != nil {
 			return err
 		}

@@ -28,10 +28,12 @@ func (r *Run) apply(e event.Event) []flow.Command {
 				m.Turn.Cut = true
 			}
 		}
+		r.release()
 
 	// What agents and people put forward waits for a verdict.
 	case event.Proposed, event.Requested, event.Presented, event.Wished, event.Replied, event.CancelRequested,
-		event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested, event.StopRequested:
+		event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested, event.StopRequested,
+		event.Held:
 		r.inbox = append(r.inbox, e.Fact)
 
 	case event.Assigned:
@@ -347,6 +349,10 @@ func (r *Run) admit(b event.Admitted) []flow.Command {
 		return r.pause(false)
 	case event.StopRequested:
 		return r.stop(p)
+	case event.Held:
+		if g := r.question(p.Gate); g != nil {
+			g.Held = p.On
+		}
 	case event.CancelRequested:
 		if r.s.Cancelled == "" {
 			r.s.Cancelled = cancelWords(p)

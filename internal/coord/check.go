@@ -28,7 +28,7 @@ func (p Problem) String() string {
 func Check(log []event.Event) []Problem {
 	c := &checker{
 		ids: map[string]uint64{}, turns: map[string]event.Turn{}, seats: map[event.AgentID]*seat{}, labels: map[event.Label]bool{},
-		asked: map[string]bool{}, said: map[string]event.Body{}, messages: map[string]event.Messaged{},
+		asked: map[string]bool{}, said: map[string]event.Body{}, messages: map[string]event.Messaged{}, held: map[string]bool{},
 	}
 	for i, e := range log {
 		c.envelope(i, e)
@@ -59,6 +59,7 @@ type checker struct {
 	said     map[string]event.Body // by people, by id
 	messages map[string]event.Messaged
 	paused   bool
+	held     map[string]bool // gates that are being read
 	warned   bool
 	ending   bool
 }
@@ -154,7 +155,11 @@ func (c *checker) body(e event.Event) {
 		if !c.asked[b.Gate] {
 			c.report(e.Seq, "closes %q, which is not being asked", b.Gate)
 		}
+		if c.held[b.Gate] && b.How == "expired" {
+			c.report(e.Seq, "%q expires while somebody is reading it", b.Gate)
+		}
 		delete(c.asked, b.Gate)
+		delete(c.held, b.Gate)
 	case event.Chosen:
 		c.choose(e.Seq, b)
 	case event.Finished:

@@ -9,7 +9,7 @@ import (
 // steer counts what people say to a run, and what becomes of it.
 func (c *checker) steer(e event.Event) {
 	switch b := e.Body.(type) {
-	case event.Messaged, event.PauseRequested, event.ContinueRequested:
+	case event.Messaged, event.PauseRequested, event.ContinueRequested, event.Held:
 		c.said[e.ID] = b
 	case event.Admitted:
 		switch said := c.said[b.Ref].(type) {
@@ -17,6 +17,11 @@ func (c *checker) steer(e event.Event) {
 			c.paused = true
 		case event.ContinueRequested:
 			c.paused = false
+		case event.Held:
+			if !c.asked[said.Gate] {
+				c.report(e.Seq, "%q is read though it is not being asked", said.Gate)
+			}
+			c.held[said.Gate] = said.On
 		case event.Messaged:
 			c.messages[b.Ref] = said
 		}
@@ -25,6 +30,8 @@ func (c *checker) steer(e event.Event) {
 			c.report(e.Seq, "everybody is told twice to finish")
 		}
 		c.warned = c.warned || e.Agent == ""
+	case event.Resumed:
+		clear(c.held)
 	case event.Ending:
 		c.ending = true
 	}

@@ -46,6 +46,8 @@ func (r *Run) tick(e event.Event) {
 		c.Held += passed
 	case !r.asking():
 		c.Active += passed
+	default:
+		r.hold(passed)
 	}
 	if _, ok := e.Body.(event.TimerFired); ok {
 		c.Rung = rung{c.Up, c.Active, c.open()}
@@ -131,7 +133,7 @@ func (r *Run) Wake() (time.Time, bool) {
 		}
 	}
 	for _, g := range r.questions() {
-		if g.Wait > 0 && !r.paused() {
+		if g.Wait > 0 && !g.Held && !r.paused() {
 			left = append(left, g.Since+duration(g.Wait)-c.open())
 		}
 	}

@@ -13,6 +13,7 @@
 //	judge.go    verdicts on what agents and people put forward
 //	clock.go    deadlines: time is the time of events, never a clock
 //	permit.go   permissions a person is asked for
+//	hold.go     questions that somebody is reading
 //	message.go  what people say to agents, and who has read it
 //	steer.go    wrapping up, pausing, stopping an agent or a command of its
 //	final.go    winner, override, presentation, the end
@@ -95,6 +96,7 @@ type gate struct {
 	event.Asked
 	Since  time.Duration `json:"since"` // on the clock of questions
 	Closed *event.Closed `json:"closed,omitempty"`
+	Held   bool          `json:"held,omitempty"` // somebody is reading it
 }
 
 // member is one agent's part in the run.
@@ -175,7 +177,7 @@ func (r *Run) Rules() event.Rules {
 }
 
 // CheckpointVersion changes with the form of what Checkpoint writes.
-func (r *Run) CheckpointVersion() int { return 2 }
+func (r *Run) CheckpointVersion() int { return 3 }
 
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.

@@ -43,7 +43,7 @@ func (r *Run) Decides(b event.Body) bool {
 func (r *Run) Hears(b event.Body) bool {
 	switch b.(type) {
 	case event.CancelRequested, event.Replied, event.Messaged, event.Withdrawn, event.WrapUpRequested,
-		event.PauseRequested, event.ContinueRequested, event.StopRequested:
+		event.PauseRequested, event.ContinueRequested, event.StopRequested, event.Held:
 		return true
 	}
 	return false

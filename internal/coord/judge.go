@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -225,12 +226,7 @@ func (r *Run) overspend(a event.Amount) string {
 
 // judgeReply takes the first reply to the newest revision of an open gate.
 func (r *Run) judgeReply(f event.Fact, p event.Replied) (event.Fact, *verdict) {
-	g := r.s.Gate
-	for _, q := range r.questions() {
-		if q.Gate == p.Gate {
-			g = q
-		}
-	}
+	g := cmp.Or(r.question(p.Gate), r.s.Gate)
 	switch {
 	case g == nil || g.Gate != p.Gate:
 		return event.Fact{}, &verdict{code: codeGate, why: fmt.Sprintf("there is no question %q", p.Gate)}

@@ -3,6 +3,7 @@ package coord_test
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"conclave/internal/coord"
 	"conclave/internal/event"
@@ -18,6 +19,15 @@ type people struct {
 	ending bool
 	warned bool
 	chosen bool
+	asked  map[string]*asked
+	now    time.Time
+}
+
+// asked is an open question.
+type asked struct {
+	wait time.Duration
+	open time.Duration // that counts
+	held bool
 }
 
 // A post is a message that was taken in.
@@ -29,16 +39,45 @@ type post struct {
 }
 
 func newPeople(b event.RunStarted) people {
-	p := people{said: map[string]event.Body{}, turns: map[event.AgentID]event.Turn{}}
+	p := people{said: map[string]event.Body{}, turns: map[event.AgentID]event.Turn{}, asked: map[string]*asked{}}
 	for _, s := range b.Spec.Seats {
 		p.seats = append(p.seats, s.Agent)
 	}
 	return p
 }
 
+// pass lets time pass: it counts for questions while a driver runs, the run is
+// not paused and nobody is reading them.
+func (p *people) pass(e event.Event) {
+	passed := e.At.Sub(p.now)
+	p.now = e.At
+	if _, up := e.Body.(event.Resumed); up {
+		for _, q := range p.asked {
+			q.held = false
+		}
+		return
+	}
+	for _, q := range p.asked {
+		if !q.held && (!p.paused || p.ending) {
+			q.open += passed
+		}
+	}
+}
+
+// close: a question expires when it has been open for as long as it waits.
+func (p *people) close(b event.Closed) error {
+	q := p.asked[b.Gate]
+	delete(p.asked, b.Gate)
+	if b.How == "expired" && (q.held || q.open < q.wait) {
+		return fmt.Errorf("%s expires after %s of %s, being read: %v", b.Gate, q.open, q.wait, q.held)
+	}
+	return nil
+}
+
 func (p *people) read(e event.Event, lost map[event.AgentID]bool) error {
+	p.pass(e)
 	switch b := e.Body.(type) {
-	case event.Messaged, event.Withdrawn, event.PauseRequested, event.ContinueRequested, event.WrapUpRequested, event.StopRequested:
+	case event.Messaged, event.Withdrawn, event.PauseRequested, event.ContinueRequested, event.WrapUpRequested, event.StopRequested, event.Held:
 		p.said[e.ID] = b
 	case event.Admitted:
 		return p.admit(b.Ref, lost)
@@ -65,7 +104,10 @@ func (p *people) read(e event.Event, lost map[event.AgentID]bool) error {
 	case event.Chosen:
 		p.chosen = true
 		return p.still("chosen")
+	case event.Closed:
+		return p.close(b)
 	case event.Asked:
+		p.asked[b.Gate] = &asked{wait: time.Duration(b.Wait)}
 		if b.Kind == event.GateOverride {
 			return p.still("a person is asked")
 		}
@@ -93,6 +135,12 @@ func (p *people) admit(ref string, lost map[event.AgentID]bool) error {
 		p.paused = true
 	case event.ContinueRequested:
 		p.paused = false
+	case event.Held:
+		q := p.asked[b.Gate]
+		if q == nil {
+			return fmt.Errorf("%s is read and was not asked", b.Gate)
+		}
+		q.held = b.On
 	case event.WrapUpRequested:
 		if p.warned {
 			return fmt.Errorf("everybody is told to finish again")

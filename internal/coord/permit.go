@@ -89,7 +89,7 @@ func (r *Run) moot() (event.Fact, bool) {
 // expired closes the first question that has been open for too long.
 func (r *Run) expired(open duration) (event.Fact, bool) {
 	for _, g := range r.questions() {
-		if g.Wait > 0 && open >= g.Since+duration(g.Wait) {
+		if g.Wait > 0 && !g.Held && open >= g.Since+duration(g.Wait) {
 			return closed(g, event.Closed{Choice: g.Default, How: "expired"}), true
 		}
 	}

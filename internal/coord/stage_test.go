@@ -37,6 +37,7 @@ import (
 //	message "text" [to=a,b] [by=ada]  somebody says something to agents
 //	withdraw "text"                   and takes it back
 //	wrap-up, pause, continue [by=ada]
+//	hold, unhold [of=a]               somebody reads the override, or the question of a
 //	stop a [job=job1] [by=ada]
 //	a returns tool [job=job1] [ended]
 //	crash [1h]                        the program dies and is back after an hour
@@ -85,7 +86,7 @@ func (s *stage) happen(line string) error {
 		return s.crash(rest)
 	case "child":
 		return s.children(rest)
-	case "message", "withdraw", "wrap-up", "pause", "continue", "stop":
+	case "message", "withdraw", "wrap-up", "pause", "continue", "stop", "hold", "unhold":
 		return s.steer(w[0], rest)
 	case "pending":
 		s.commands(s.run.Pending())
@@ -202,11 +203,7 @@ func (s *stage) reply(w []string) error {
 		case "gate":
 			p.Gate = v
 		case "of": // the newest question of that agent's
-			for _, e := range s.log {
-				if a, ok := e.Body.(event.Asked); ok && string(e.Agent) == v {
-					p.Gate = a.Gate
-				}
-			}
+			p.Gate = s.questionOf(v)
 		case "saying":
 			p.Text = v
 		default:

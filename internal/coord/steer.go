@@ -18,6 +18,8 @@ func (r *Run) judgeSteering(b event.Body) *verdict {
 		return r.judgeWithdrawal(p)
 	case event.StopRequested:
 		return r.judgeStop(p)
+	case event.Held:
+		return r.judgeHold(p)
 	}
 	if r.s.Ending != nil {
 		return &verdict{code: codeOver, why: "the run is ending already"}

@@ -20,7 +20,7 @@ func (s *stage) steer(verb string, w []string) error {
 			words = append(words, x)
 		}
 	}
-	if takes := strings.Contains("message withdraw stop", verb); takes != (len(words) == 1) {
+	if takes := verb == "message" || verb == "withdraw" || verb == "stop"; takes != (len(words) == 1) {
 		return fmt.Errorf("%s what?", verb)
 	}
 	id := s.id(verb)
@@ -47,6 +47,12 @@ func (s *stage) steer(verb string, w []string) error {
 		b = event.PauseRequested{By: opt["by"]}
 	case "continue":
 		b = event.ContinueRequested{By: opt["by"]}
+	case "hold", "unhold":
+		gate := event.GateOverride
+		if of := opt["of"]; of != "" {
+			gate = s.questionOf(of)
+		}
+		b = event.Held{Gate: gate, On: verb == "hold", By: opt["by"]}
 	case "stop":
 		b = event.StopRequested{Target: event.AgentID(words[0]), Job: opt["job"], By: opt["by"]}
 	}
@@ -61,4 +67,15 @@ func (s *stage) reading(ids []string) string {
 		out += fmt.Sprintf(" %q", s.said[id])
 	}
 	return when(out != "", ", reading"+out)
+}
+
+// questionOf is the newest question of an agent's.
+func (s *stage) questionOf(a string) string {
+	gate := ""
+	for _, e := range s.log {
+		if b, ok := e.Body.(event.Asked); ok && string(e.Agent) == a {
+			gate = b.Gate
+		}
+	}
+	return gate
 }

@@ -371,11 +371,14 @@ type Warned struct {
 }
 
 // Lost records that an agent will not act again in this run. Its answers stay.
-// With the code "stopped" a person has asked for it.
+// With the code [LostStopped] a person has asked for it.
 type Lost struct {
 	Code    string `json:"code"`
 	Message string `json:"message,omitempty"`
 }
+
+// LostStopped is the code of the loss of an agent that a person has stopped.
+const LostStopped = "stopped"
 
 // TimerFired records that time has passed and nothing else has happened.
 type TimerFired struct{}

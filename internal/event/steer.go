@@ -41,6 +41,16 @@ type ContinueRequested struct {
 	By string `json:"by,omitempty"`
 }
 
+// Held says that somebody is reading an open question, or no longer: while On it
+// does not expire, and afterwards it goes on with the time that was left. Whoever
+// says last that it is read, or not, is believed. A driver that takes the run up
+// knows of no readers: who still reads says so again.
+type Held struct {
+	Gate string `json:"gate"`
+	On   bool   `json:"on,omitempty"`
+	By   string `json:"by,omitempty"`
+}
+
 // StopRequested asks that one agent does not act again in this run: it is Lost at
 // once and its answers stay. With Job it asks that one of the commands the agent
 // has going in the background of its turn is ended, which is done at once; the

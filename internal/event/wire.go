@@ -65,6 +65,7 @@ var kinds = []struct {
 	{"planned", reflect.TypeFor[Planned]()},
 	{"revised", reflect.TypeFor[Revised]()},
 	{"renamed", reflect.TypeFor[Renamed]()},
+	{"held", reflect.TypeFor[Held]()},
 }
 
 func (RunStarted) body()        {}
@@ -113,6 +114,7 @@ func (Returned) body()          {}
 func (Planned) body()           {}
 func (Revised) body()           {}
 func (Renamed) body()           {}
+func (Held) body()              {}
 
 var byName, byType = index()
 

@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"conclave/internal/event"
@@ -37,6 +38,28 @@ type AgentLine struct {
 	VoteFresh bool        `json:"vote_fresh,omitempty"`
 	// Lost is why it will not act again.
 	Lost string `json:"lost,omitempty"`
+	// Stopped: it will not, because a person has stopped it.
+	Stopped bool `json:"stopped,omitempty"`
+}
+
+// Gone is why an agent will not act again, in words that follow its name:
+// "stopped by ada", "lost: its model is gone". It is empty if it will.
+func (l AgentLine) Gone() string {
+	switch {
+	case l.Stopped:
+		return stopped(l.Lost)
+	case l.Lost != "":
+		return "lost: " + OneLine(l.Lost)
+	}
+	return ""
+}
+
+// stopped is "stopped by ada", from why an agent was.
+func stopped(why string) string {
+	if by, ok := strings.CutPrefix(OneLine(why), "it was stopped by "); ok {
+		return "stopped by " + by
+	}
+	return "stopped"
 }
 
 // An OpenTool is a tool call that has not returned.
@@ -135,6 +158,7 @@ func (c Card) agents(e event.Event) Card {
 		if l.Lost == "" {
 			l.Lost = f.Code
 		}
+		l.Stopped = f.Code == event.LostStopped
 	}
 	if v, _ := c.Ballot.voter(l.ID); !v.Busy {
 		l.Tools, l.Late, l.MayAnswer, l.MayVote = nil, false, false, false

@@ -7,7 +7,7 @@ import (
 )
 
 // BallotVersion is the version of a marshalled [Ballot].
-const BallotVersion = 2
+const BallotVersion = 3
 
 // A Ballot is who votes for whom and which of the votes count as things stand.
 type Ballot struct {
@@ -51,9 +51,11 @@ type Voter struct {
 	// Revision is its newest answer; zero is none.
 	Revision int `json:"revision,omitempty"`
 	// Busy: it is on a turn.
-	Busy bool   `json:"busy,omitempty"`
-	Lost bool   `json:"lost,omitempty"`
-	Vote *Paper `json:"vote,omitempty"`
+	Busy bool `json:"busy,omitempty"`
+	Lost bool `json:"lost,omitempty"`
+	// Stopped: a person had it lost.
+	Stopped bool   `json:"stopped,omitempty"`
+	Vote    *Paper `json:"vote,omitempty"`
 }
 
 // A Paper is the vote that an agent has in.
@@ -93,7 +95,7 @@ func (b Ballot) Apply(e event.Event) Ballot {
 		p := &Paper{For: f.For, Reason: f.Reason, Ranking: f.Ranking, Turn: f.Turn, Seen: f.Seen, Closing: f.Closing}
 		b = b.with(e.Agent, func(v *Voter) { v.Vote = p })
 	case event.Lost:
-		b = b.with(e.Agent, func(v *Voter) { v.Lost = true })
+		b = b.with(e.Agent, func(v *Voter) { v.Lost, v.Stopped = true, f.Code == event.LostStopped })
 	case event.Chosen:
 		b.Chosen, b.Winner = &f, f.Winner
 	case event.Asked:

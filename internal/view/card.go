@@ -8,7 +8,7 @@ import (
 )
 
 // CardVersion is the version of a marshalled [Card].
-const CardVersion = 4
+const CardVersion = 5
 
 // A Card is the summary of a run: what it is about, how far it is and what each
 // agent does.
@@ -71,12 +71,43 @@ const (
 type Gate struct {
 	event.Asked
 	Since time.Time `json:"since"`
+	// Held: somebody is reading it, from HeldAt on, and it does not expire
+	// meanwhile. Kept is for how long it was read before.
+	Held   bool           `json:"held,omitempty"`
+	HeldAt time.Time      `json:"held_at,omitzero"`
+	Kept   event.Duration `json:"kept,omitempty"`
 }
 
-// Closes is when the gate takes its default; ok is false if it waits for ever.
-// Time without a driver does not count, so it can only be later than this.
+// Closes is when the gate takes its default; ok is false if it waits for ever, or
+// for somebody who is reading it. Time without a driver does not count, so it can
+// only be later than this.
 func (g Gate) Closes() (at time.Time, ok bool) {
-	return g.Since.Add(time.Duration(g.Wait)), g.Wait > 0
+	return g.Since.Add(time.Duration(g.Wait + g.Kept)), g.Wait > 0 && !g.Held
+}
+
+// read is the gate while somebody reads it, or no longer does.
+func (g Gate) read(on bool, at time.Time) Gate {
+	switch {
+	case on && !g.Held:
+		g.HeldAt = at
+	case !on && g.Held:
+		g.Kept += event.Duration(max(at.Sub(g.HeldAt), 0))
+		g.HeldAt = time.Time{}
+	}
+	g.Held = on
+	return g
+}
+
+// reading returns c after somebody began to read the gates for which is is true,
+// or ceased to.
+func (c Card) reading(on bool, at time.Time, is func(Gate) bool) Card {
+	c.Gates = slices.Clone(c.Gates)
+	for i, g := range c.Gates {
+		if is(g) {
+			c.Gates[i] = g.read(on, at)
+		}
+	}
+	return c
 }
 
 // Elapsed is how long somebody has been driving the run, at the time now.
@@ -125,6 +156,7 @@ func (c Card) Apply(e event.Event) Card {
 	case event.Resumed:
 		c.Resumed++
 		c.Down += max(f.Down, 0)
+		c = c.reading(false, e.At, func(Gate) bool { return true })
 	case event.Answered:
 		c.Answers++
 	case event.Ending:
@@ -135,6 +167,8 @@ func (c Card) Apply(e event.Event) Card {
 		c.StoppedBy = f.By
 	case event.Asked:
 		c.Gates = append(without(c.Gates, f.Gate), Gate{Asked: f, Since: e.At}) // it may be asked again
+	case event.Held: // a question that is open is held at once
+		c = c.reading(f.On, e.At, func(g Gate) bool { return g.Gate == f.Gate })
 	case event.Closed:
 		c.Gates = without(c.Gates, f.Gate)
 	case event.Presenting:

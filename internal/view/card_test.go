@@ -51,6 +51,29 @@ func TestGateCloses(t *testing.T) {
 	}
 }
 
+// A gate that is being read closes later by as long as it was read, or was last
+// known to be; when somebody takes the run up nobody reads it.
+func TestGateHeld(t *testing.T) {
+	var c view.Card
+	for i, e := range mustEvents(t, opening("")+
+		"+5s - asked q1 {\"gate\":\"g1\",\"kind\":\"override\",\"revision\":1,\"wait\":\"1m0s\"}\n"+
+		"+1s - held h1 {\"gate\":\"g1\",\"on\":true}\n"+
+		"+5s - held h2 {\"gate\":\"g1\",\"on\":true}\n"+
+		"+5s - held h3 {\"gate\":\"g1\"}\n"+
+		"+1s - held h4 {\"gate\":\"g1\",\"on\":true}\n"+
+		"+9s - resumed r1 {\"down\":\"4s\",\"epoch\":2}\n") {
+		c = c.Apply(e)
+		if len(c.Gates) == 0 {
+			continue
+		}
+		at, ok := c.Gates[0].Closes()
+		want := map[string]time.Duration{"q1": 65 * time.Second, "h3": 75 * time.Second, "r1": 84 * time.Second}[e.ID]
+		if ok != (want > 0) || ok && at.Sub(c.Started) != want || c.Gates[0].Held == ok {
+			t.Errorf("event %d, %s: closes %v after the start, %t; held: %t", i, e.ID, at.Sub(c.Started), ok, c.Gates[0].Held)
+		}
+	}
+}
+
 // Where one agent stands is told apart by what it has done, not by order alone.
 func TestCurrentTool(t *testing.T) {
 	var c view.Card

@@ -40,7 +40,7 @@ func (t Timeline) item(e event.Event) Item {
 		return Item{Kind: ItemChild, Title: "launches " + string(f.Child), Ref: string(f.Child)}
 	case event.Settled:
 		return Item{Kind: ItemChild, Title: fmt.Sprintf("child flow ended: %d tokens, %s", f.Spent.Tokens, f.Spent.Cost)}
-	case event.Granted, event.Proposed, event.Admitted, event.TimerFired, event.Wished, event.Replied,
+	case event.Granted, event.Proposed, event.Admitted, event.TimerFired, event.Wished, event.Replied, event.Held,
 		event.Called, event.ToolCalled, event.ToolReturned:
 		return Item{} // bookkeeping, or shown elsewhere
 	case event.Unknown:
@@ -140,6 +140,9 @@ func (t Timeline) troubleItem(e event.Event) Item {
 		}
 		return Item{Kind: ItemWarning, Turn: f.Turn, Title: "has passed the time of its round"}
 	case event.Lost:
+		if f.Code == event.LostStopped {
+			return Item{Kind: ItemLost, Title: "was " + stopped(f.Message)}
+		}
 		return Item{Kind: ItemLost, Title: "is lost" + bracketed(f.Code), Detail: event.Inline(f.Message)}
 	}
 	return Item{}

@@ -34,6 +34,29 @@ type decider struct {
 	} `json:"messages"`
 	Paused bool            `json:"paused"`
 	Ending json.RawMessage `json:"ending"`
+	Gate   *struct {
+		asking
+		Closed json.RawMessage `json:"closed"`
+	} `json:"gate"`
+	Wishes []asking `json:"wishes"`
+}
+
+// asking is an open question as the decider has it.
+type asking struct {
+	Gate string `json:"gate"`
+	Held bool   `json:"held"`
+}
+
+// open are the decider's open questions, and whether they are being read.
+func (d decider) open() map[string]bool {
+	out := map[string]bool{}
+	if d.Gate != nil && d.Gate.Closed == nil {
+		out[d.Gate.Gate] = d.Gate.Held
+	}
+	for _, w := range d.Wishes {
+		out[w.Gate] = w.Held
+	}
+	return out
 }
 
 // TestFoldsAgreeWithTheDecider plays random runs and compares, whenever the
@@ -120,6 +143,13 @@ func compareSteering(t *testing.T, seed, seq uint64, d decider, c view.Card) {
 	t.Helper()
 	if want := d.Paused && d.Ending == nil && c.Status == ""; c.Paused != want {
 		t.Errorf("seed %d, event %d: shown as paused: %t, decided: %t", seed, seq, c.Paused, want)
+	}
+	gates := map[string]bool{}
+	for _, g := range c.Gates {
+		gates[g.Gate] = g.Held
+	}
+	if want := d.open(); !maps.Equal(gates, want) && c.Status == "" {
+		t.Errorf("seed %d, event %d: questions and who reads them: shown %v, decided %v", seed, seq, gates, want)
 	}
 	for _, x := range d.Messages {
 		m, ok := c.Ballot.Messages.Find(x.ID)

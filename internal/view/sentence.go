@@ -50,6 +50,8 @@ func (b Ballot) name(a event.AgentID) string { return OneLine(string(b.label(a))
 func (b Ballot) alone(v Voter) string {
 	who := b.name(v.Agent)
 	switch {
+	case v.Stopped:
+		return fmt.Sprintf("%s was stopped", who)
 	case v.Lost:
 		return fmt.Sprintf("%s is lost", who)
 	case v.Vote != nil && v.Vote.Fresh:
@@ -82,8 +84,15 @@ func (b Ballot) progress() string {
 	if b.Stale > 0 {
 		clauses[len(clauses)-1] += " (" + outOfDate(b.Stale) + ")"
 	}
-	if lost := b.where(func(v Voter) bool { return v.Lost }); len(lost) > 0 {
+	if lost := b.where(func(v Voter) bool { return v.Lost && !v.Stopped }); len(lost) > 0 {
 		clauses = append(clauses, b.are(lost, "lost"))
+	}
+	switch ended := b.where(func(v Voter) bool { return v.Stopped }); len(ended) {
+	case 0:
+	case 1:
+		clauses = append(clauses, ended[0]+" was stopped")
+	default:
+		clauses = append(clauses, count(len(ended), "agent")+" were stopped")
 	}
 	return strings.Join(clauses, "; ")
 }

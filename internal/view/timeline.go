@@ -21,6 +21,9 @@ type Timeline struct {
 	labels map[event.AgentID]event.Label // never changed once it is made
 	turns  Turns
 	open   []openCall
+	// unsaid are things of which nothing is shown, not even their verdict, by id
+	// until it is there.
+	unsaid []string
 }
 
 // An openCall is a tool call that has not returned.
@@ -48,11 +51,12 @@ type timelineJSON struct {
 	Labels map[event.AgentID]event.Label `json:"labels,omitempty"`
 	Turns  Turns                         `json:"turns"`
 	Open   []openCall                    `json:"open,omitempty"`
+	Unsaid []string                      `json:"unsaid,omitempty"`
 	Items  list[Item]                    `json:"items"`
 }
 
 func (t Timeline) MarshalJSON() ([]byte, error) {
-	return json.Marshal(timelineJSON{t.labels, t.turns, t.open, t.items})
+	return json.Marshal(timelineJSON{t.labels, t.turns, t.open, t.unsaid, t.items})
 }
 
 func (t *Timeline) UnmarshalJSON(p []byte) error {
@@ -60,7 +64,7 @@ func (t *Timeline) UnmarshalJSON(p []byte) error {
 	if err := json.Unmarshal(p, &w); err != nil {
 		return err
 	}
-	*t = Timeline{items: w.Items, labels: w.Labels, turns: w.Turns, open: w.Open}
+	*t = Timeline{items: w.Items, labels: w.Labels, turns: w.Turns, open: w.Open, unsaid: w.Unsaid}
 	// A checkpoint that was tampered with must not point outside.
 	t.open = slices.DeleteFunc(t.open, func(o openCall) bool { return o.Index < -1 || o.Index >= t.Len() })
 	return nil
@@ -81,12 +85,30 @@ func (t Timeline) Apply(e event.Event) Timeline {
 		t = t.calls(e, f.Turn, f.Tool)
 	case event.ToolReturned:
 		t = t.returned(e, f)
+	case event.Held:
+		t.unsaid = append(slices.Clip(t.unsaid), e.ID)
+	case event.Admitted:
+		t, _ = t.passOver(f.Ref)
 	case event.Refused:
+		if now, ok := t.passOver(f.Ref); ok {
+			t = now
+			break
+		}
 		t = t.show(e, t.item(e)).judged(e.Agent)
 	default:
 		t = t.show(e, t.item(e))
 	}
 	return t.turn(e)
+}
+
+// passOver takes a verdict in of which nothing is shown, and reports whether it
+// is one.
+func (t Timeline) passOver(ref string) (Timeline, bool) {
+	i := slices.Index(t.unsaid, ref)
+	if i >= 0 {
+		t.unsaid = slices.Delete(slices.Clone(t.unsaid), i, i+1)
+	}
+	return t, i >= 0
 }
 
 // show appends an item, unless it is nothing to show.

@@ -76,7 +76,7 @@ func TestToolCalls(t *testing.T) {
 func TestEveryKindHasWords(t *testing.T) {
 	hidden := map[string]bool{
 		"granted": true, "proposed": true, "admitted": true, "timer_fired": true,
-		"requested": true, "called": true, "wished": true, "replied": true, // shown if there is something in them
+		"requested": true, "called": true, "wished": true, "replied": true, "held": true, // shown if there is something in them
 	}
 	for _, k := range event.Kinds() {
 		b, err := event.DecodeBody(k, []byte("{}"))
@@ -92,6 +92,22 @@ func TestEveryKindHasWords(t *testing.T) {
 				t.Errorf("%s is shown as %q", k, i.Line())
 			}
 		}
+	}
+}
+
+// That somebody reads a question is not shown, and neither is the verdict on it;
+// other verdicts are.
+func TestHoldsAreNotShown(t *testing.T) {
+	tl := timelineOf(t,
+		`+0s - held in/1 {"gate":"override","on":true}`, `+0s - held in/2 {"gate":"gone"}`,
+		`+0s - admitted admitted/in/1 {"ref":"in/1"}`, `+0s - refused refused/in/2 {"ref":"in/2","code":"gate","why":"no"}`,
+		`+0s - refused refused/in/3 {"ref":"in/3","code":"gate","why":"not that"}`)
+	var got []string
+	for _, i := range tl.All(0) {
+		got = append(got, i.Line())
+	}
+	if len(got) != 2 || !strings.Contains(got[1], "not that") { // after the beginning
+		t.Errorf("shown: %q", got)
 	}
 }
 

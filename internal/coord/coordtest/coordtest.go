@@ -173,9 +173,18 @@ func (w *World) gate() (event.Asked, bool) {
 
 func (w *World) asking() bool { _, open := w.gate(); return open }
 
+// reply has a person answer a question, or say whether it is being read.
 func (w *World) reply() {
 	a, open := w.gate()
 	if !open && w.rng.IntN(10) > 0 {
+		return
+	}
+	if w.rng.IntN(4) == 0 {
+		h := event.Held{Gate: event.GateOverride, On: w.rng.IntN(3) > 0, By: "somebody"}
+		if open {
+			h.Gate = a.Gate
+		}
+		w.say(h)
 		return
 	}
 	p := event.Replied{Gate: event.GateOverride, Choice: "nobody", Revision: 1, By: "somebody"}
