@@ -25,6 +25,7 @@ type put struct {
 	offered map[string]bool   // shown to them
 	replies map[string]string // the ids of their replies
 	sprung  time.Time         // when a dialog last opened by itself, or was typed at then
+	unread  bool              // it has, and nobody has touched anything since
 }
 
 // gateKey names one asking of a question.
@@ -46,7 +47,7 @@ func (m *Model) attend() {
 		m.put.offered[gateKey(g)] = true
 		if fresh && g.Kind != event.GateOverride && m.top() == nil && m.input.Empty() {
 			m.decide(g)
-			m.put.sprung = m.o.Now()
+			m.put.sprung, m.put.unread = m.o.Now(), true
 		}
 	}
 }
@@ -114,7 +115,7 @@ func (m *Model) slipped(s Screen, k tea.KeyPressMsg) bool {
 
 // decide opens the dialog of a question.
 func (m *Model) decide(g view.Gate) {
-	m.put.sprung = time.Time{}
+	m.put.sprung, m.put.unread = time.Time{}, false
 	m.notice.text = "" // the keys that decide are seen in its place
 	switch g.Kind {
 	case event.GateOverride:
@@ -242,7 +243,12 @@ func (m *Model) gatePlaceholder() string {
 // left is how long a question stays open, in words.
 func (m *Model) left(g view.Gate) string {
 	at, ok := g.Closes()
-	if !ok {
+	switch {
+	case g.Wait > 0 && m.hold.is(g):
+		return "waits while you choose"
+	case g.Wait > 0 && g.Held:
+		return "waits while somebody chooses"
+	case !ok:
 		return "waits for you"
 	}
 	return face(at.Sub(m.o.Now())) + " left"

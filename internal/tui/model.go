@@ -48,6 +48,7 @@ type Model struct {
 	screens []Screen
 	notice  notice
 	once    once
+	hold    hold // what the dialog that is open has wait
 	zones   []zone // of the last frame, to be clicked
 	spin    spin
 	ticking bool
@@ -121,6 +122,7 @@ func (m *Model) begin() (err error) {
 
 // Close ends everything the window has started, and waits for it.
 func (m *Model) Close() {
+	m.letGo()
 	m.stop()
 	m.driver.release()
 	m.errands.close()
@@ -146,7 +148,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.quiet.wake()
 	m.spin.skip = false
 	cmd := m.update(msg)
-	return m, tea.Batch(cmd, m.tick())
+	return m, tea.Batch(cmd, m.holding(), m.tick())
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -177,8 +179,10 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.away = true
 		return nil
 	case tea.KeyPressMsg:
+		m.put.unread = false
 		return m.key(msg)
 	case tea.MouseMsg:
+		m.put.unread = false
 		return m.mouse(msg)
 	case func(*Model) tea.Cmd: // what a Cmd found out, to be taken in here
 		return msg(m)

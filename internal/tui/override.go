@@ -152,7 +152,7 @@ func (m *Model) overrideLine(g view.Gate, w int) string {
 	case text.Width(say+left)+4 <= w:
 		return say + left
 	}
-	if _, counts := g.Closes(); !counts {
+	if _, counts := g.Closes(); !counts || m.hold.is(g) {
 		return "Ctrl+O override, Enter go on"
 	}
 	return strings.TrimSuffix(m.left(g), " left") + " Ctrl+O override, Enter go on"

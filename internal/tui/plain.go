@@ -143,7 +143,7 @@ func (p *plain) take(msg tea.Msg) (left bool) {
 // say anything: what was said has been worked on, or waits for a person.
 func (p *plain) settled() bool {
 	for _, g := range p.m.gates() {
-		if _, expires := g.Closes(); !expires {
+		if g.Wait <= 0 {
 			return true
 		}
 	}

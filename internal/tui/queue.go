@@ -271,6 +271,9 @@ func (m *Model) labels(ids []event.AgentID) string {
 // refused says why something that was said is not taken, and gives the words
 // back: nothing typed is lost.
 func (m *Model) refused(b event.Refused) {
+	if aboutHold(b.Ref) {
+		return
+	}
 	m.notify(fmt.Sprintf("Not taken: %s", text.Clean(b.Why)))
 	m.unsaid(b.Ref)
 	m.unreplied(b.Ref)
