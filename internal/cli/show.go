@@ -91,7 +91,7 @@ func (e *env) printRun(card view.Card, r view.RunResult, task string, driver con
 		}
 		state := string(l.State)
 		if l.Lost != "" {
-			state += ": " + view.Shorten(l.Lost, 40)
+			state = view.Shorten(l.Gone(), 46)
 		}
 		rows = append(rows, []string{string(l.Label), string(l.ID), state, fmt.Sprint(l.Answers), fmt.Sprint(l.Calls), tokensOf(r, l.ID), vote})
 	}

@@ -210,7 +210,7 @@ func (t *terminal) agent(l view.AgentLine, width int) string {
 	case view.StateVoted:
 		mark, doing = "✓", "voted for "+string(l.VoteFor)
 	case view.StateLost:
-		mark, doing = "✗", "lost: "+view.OneLine(l.Lost)
+		mark, doing = "✗", l.Gone()
 	}
 	if l.State != view.StateLost && l.Answers > 0 {
 		doing += fmt.Sprintf(" · %s", plural(l.Answers, "answer"))

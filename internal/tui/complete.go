@@ -82,8 +82,8 @@ func (m *Model) addressees() []input.Candidate {
 	var out []input.Candidate
 	for _, a := range m.story.card.Agents {
 		c := input.Candidate{Text: string(a.ID), Also: []string{string(a.Label)}, About: "only to " + m.story.name(a.ID)}
-		if a.Lost != "" {
-			c.Why = "it is lost"
+		if why := a.Gone(); why != "" {
+			c.Why = "it was " + why
 		}
 		out = append(out, c)
 	}

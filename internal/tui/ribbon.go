@@ -80,7 +80,12 @@ func (m *Model) agentNumbers(s *story, a view.AgentLine, add func(int, string, .
 }
 
 func (m *Model) runNumbers(s *story, add func(int, string, ...any)) {
-	add(2, "%s", s.card.Phase)
+	switch {
+	case s.card.Paused:
+		add(2, "paused")
+	case s.card.Phase != view.PhaseNone:
+		add(2, "%s", s.card.Phase)
+	}
 	if n := s.round(); n > 0 {
 		add(3, "round %d", n)
 	}
@@ -147,7 +152,7 @@ func stateWords(a view.AgentLine) string {
 	case view.StateVoted:
 		return "voted for " + view.OneLine(string(a.VoteFor))
 	case view.StateLost:
-		return "lost: " + view.Shorten(a.Lost, 60)
+		return view.Shorten(a.Gone(), 66)
 	case view.StatePresenting:
 		return "writes the final answer"
 	}

@@ -53,7 +53,7 @@ func arrowWords(a view.Arrow) string {
 		}
 		return "out of date: an answer has come since"
 	case view.ArrowLost:
-		return "lost, will not vote"
+		return "will not vote any more"
 	}
 	return "no vote yet"
 }

@@ -100,6 +100,7 @@ func TestSentences(t *testing.T) {
 			"agent1 won the vote with two votes; a person may pick another."},
 		{"", []string{`+0s - finished f {"status":"cancelled","stopped_by":"user"}`}, "The run ended without an answer (cancelled)."},
 		{"", []string{`+0s ada lost l1 {"code":"x"}`, `+0s bob lost l2 {"code":"x"}`}, "No answers yet; nobody is working; two agents are lost."},
+		{"", []string{`+0s ada lost l1 {"code":"stopped","message":"it was stopped by you"}`, `+0s bob lost l2 {"code":"stopped"}`}, "No answers yet; nobody is working; two agents were stopped."},
 	} {
 		if got := ballotOf(t, c.rules, c.lines...).Sentence(); got != c.want {
 			t.Errorf("%q\n%s:\n got %q\nwant %q", c.rules, strings.Join(c.lines, "\n"), got, c.want)
