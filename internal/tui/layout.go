@@ -47,7 +47,7 @@ func (m *Model) frame() (string, *tea.Cursor) {
 }
 
 func join(lines []string, w, h int) string {
-	return strings.Join(text.Fit(lines, w, h), "\n")
+	return text.Steady(strings.Join(text.Fit(lines, w, h), "\n"))
 }
 
 // mainView is the view without anything on top of it.

@@ -9,8 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"conclave/internal/tui/text"
 )
 
@@ -101,9 +99,7 @@ func cut(s string) []atom {
 			w = tabWidth
 		case s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf): // nothing joins two of these
 		default:
-			var c string
-			c, w = ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
-			size = len(c)
+			size, w = text.First(s)
 		}
 		out = append(out, atom{s: s[:size], w: w})
 		s = s[size:]

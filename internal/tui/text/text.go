@@ -15,6 +15,7 @@ package text
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -25,6 +26,9 @@ const (
 	tabWidth = 4
 	reset    = "\x1b[m"
 	ellipsis = "…"
+
+	softHyphen      = 0xad
+	jungseongFiller = 0x1160
 )
 
 // blank is where spaces are cut from.
@@ -63,8 +67,12 @@ var prepended = &unicode.RangeTable{
 		{Lo: 0x11a84, Hi: 0x11a89, Stride: 1}, {Lo: 0x11d46, Hi: 0x11d46, Stride: 1}, {Lo: 0x11f02, Hi: 0x11f02, Stride: 1}},
 }
 
-// alone is r, or a sign for it if it does not stand alone.
+// alone is r, or a sign for it if it does not stand alone, or nothing if terminals
+// do not agree on whether it can be seen.
 func alone(r rune) rune {
+	if r == softHyphen || r == jungseongFiller {
+		return -1
+	}
 	if r >= 0x0600 && unicode.Is(prepended, r) {
 		return unicode.ReplacementChar
 	}
@@ -84,8 +92,62 @@ func step(s string) (n, width int) {
 		_, width, n, _ = ansi.DecodeSequence(s, ansi.NormalState, nil)
 		return max(n, 1), width
 	}
+	return First(s)
+}
+
+// First measures the first character of s: how many bytes it has and how many
+// cells it takes. Terminals do not agree on characters that are put together from
+// several. Emoji are as wide as the newer ones have them, which [Steady] makes
+// true everywhere; for all others it is the most that any of them takes.
+func First(s string) (n, width int) {
 	cluster, width := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	if r, one := utf8.DecodeRuneInString(cluster); one < len(cluster) && !(symbol(r) && joined(cluster)) {
+		width = max(width, ansi.StringWidthWc(cluster))
+	}
 	return max(len(cluster), 1), width
+}
+
+// What joins emoji and changes how they look.
+const (
+	emojiStyle = "\ufe0f"
+	joiner     = "\u200d"
+	skinTones  = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+)
+
+// joined reports whether an emoji in s has something that not every terminal
+// knows how to draw as one.
+func joined(s string) bool {
+	return strings.Contains(s, emojiStyle) || strings.Contains(s, joiner) || strings.Contains(s, skinTones[:3]) && strings.ContainsAny(s, skinTones)
+}
+
+// Steady is s, plain or with colours and of any number of lines, with every emoji
+// that terminals draw in different widths made the first one in it, in as many
+// cells as [Width] counts: a family is one of its members and a heart has no
+// colour, but what stands beside them stays in its place.
+func Steady(s string) string {
+	if !joined(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		n, width := step(s[i:])
+		piece := s[i : i+n]
+		i += n
+		first, one := utf8.DecodeRuneInString(piece)
+		if one == n || first < 0x20 || !joined(piece) || !symbol(first) {
+			b.WriteString(piece)
+			continue
+		}
+		b.WriteString(piece[:one])
+		b.WriteString(Spaces(width - ansi.StringWidthWc(piece[:one])))
+	}
+	return b.String()
+}
+
+// symbol reports whether emoji begin with r; scripts have joiners of their own.
+func symbol(r rune) bool {
+	return unicode.Is(unicode.So, r) || unicode.Is(unicode.Sm, r) || unicode.Is(unicode.Po, r) || unicode.Is(unicode.Sk, r) || r >= '0' && r <= '9'
 }
 
 // sgr is the length of the style sequence s begins with, 0 if there is none.

@@ -42,6 +42,37 @@ func TestWidth(t *testing.T) {
 	}
 }
 
+// What terminals draw in different widths takes as many cells as we count on
+// those that know nothing of emoji put together, like tmux, too; and what others
+// draw narrower than the sum of its parts is counted as wide as they may have it.
+func TestSteady(t *testing.T) {
+	for s, want := range map[string]string{
+		"plain":                   "plain",
+		family + "|":              "👨|",
+		"👍🏽|":                     "👍|",
+		"❤\ufe0f|":                "❤ |",
+		"1\ufe0f\u20e3|":          "1 |",
+		"🏳️‍🌈|":                   "🏳 |",
+		"👩🏽‍🚀" + red + "x" + end:  "👩" + red + "x" + end,
+		"🇩🇪|":                     "🇩🇪|",
+		"e\u0301|":                "e\u0301|",
+		"क्षि|":                   "क्षि|",
+		"क्\u200dष|❤\ufe0f":       "क्\u200dष|❤ ",
+		"กำ|ﾊﾟ|" + "⚠\ufe0f\n\tx": "กำ|ﾊﾟ|⚠ \n\tx",
+	} {
+		got := text.Steady(s)
+		if got != want {
+			t.Errorf("Steady(%q) = %q, want %q", s, got, want)
+		}
+		if strings.ContainsAny(s, "\n\t") {
+			continue
+		}
+		if w, drawn := text.Width(s), ansi.StringWidthWc(got); w != drawn {
+			t.Errorf("%q takes %d cells, and %q %d", s, w, got, drawn)
+		}
+	}
+}
+
 func TestCut(t *testing.T) {
 	for _, c := range []struct {
 		s          string
@@ -177,6 +208,7 @@ func TestClean(t *testing.T) {
 		"\x00\x08\x7fx":                            "x",
 		"a\x80b":                                   "a\ufffdb",
 		family:                                     family,
+		"so\u00adft\u1160":                         "soft",
 	} {
 		if got := text.Clean(s); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", s, got, want)
