@@ -56,11 +56,37 @@ func overrideRows(m *Model, g view.Gate) []pick {
 		id := event.AgentID(c.ID)
 		p := pick{text: m.story.name(id), about: pointsWords(ballot, id), value: id}
 		if c.ID == g.Default {
-			p.about += ", won the vote"
+			p.about += ", " + chosenWords(ballot.Chosen, "won the vote")
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// chosenWords are how somebody was chosen, in words that follow a name or its
+// votes; who won a vote is told as the place wants it.
+func chosenWords(c *event.Chosen, won string) string {
+	if c == nil {
+		return "was chosen"
+	}
+	switch c.How {
+	case "votes":
+		return won
+	case "rankings":
+		return "won on the rankings after a tie"
+	case "draw":
+		return "was drawn by lot"
+	case "only":
+		return "has the only answer"
+	case "newest":
+		return "has the newest answer"
+	}
+	return "was chosen"
+}
+
+// wonWords say who presents unless a person wants another.
+func (m *Model) wonWords(g view.Gate) string {
+	return m.story.name(event.AgentID(g.Default)) + " " + chosenWords(m.story.card.Ballot.Chosen, "won") + "."
 }
 
 // pointsWords are the votes for an agent.
@@ -143,7 +169,7 @@ func (m *Model) present(gate string, a event.AgentID) tea.Cmd {
 
 // overrideLine says that there is a choice, and for how long.
 func (m *Model) overrideLine(g view.Gate, w int) string {
-	won := m.story.name(event.AgentID(g.Default)) + " won. "
+	won := m.wonWords(g) + " "
 	say := "Press Ctrl+O to override, Enter to continue"
 	left := " (" + m.left(g) + ")"
 	switch {

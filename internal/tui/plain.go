@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -242,13 +243,23 @@ func (p *plain) items() {
 		p.printed = i + 1
 		switch {
 		case !all.wants(it):
-		case it.Kind == view.ItemFinal:
-			p.say("%s", it.Title)
-			p.say("%s", p.m.texts.of(it.Detail))
+		case it.Kind == view.ItemFinal, it.Kind == view.ItemAnswer:
+			whole := it.Detail
+			it.Detail = event.Content{}
+			p.say("%s", named(s, it).Line())
+			p.say("%s", p.m.texts.of(whole))
 		default:
-			p.say("%s", it.Line())
+			p.say("%s", named(s, it).Line())
 		}
 	}
+}
+
+// named is an item with its agent as people know it.
+func named(s *story, it view.Item) view.Item {
+	if it.Agent != "" {
+		it.Label = event.Label(s.name(it.Agent))
+	}
+	return it
 }
 
 // asking is the question that a number answers: one at a time.
@@ -276,16 +287,39 @@ func (p *plain) question() {
 		return
 	}
 	g := gates[0]
-	p.say("Question: %s", g.Title)
+	title := g.Title
+	if g.Kind == event.GateOverride {
+		title = p.m.wonWords(g) + " Who presents?"
+	}
+	p.say("Question: %s", title)
 	p.say("%s", p.m.texts.of(g.Text))
 	for i, c := range g.Choices {
-		words := c.Text
-		if words == "" {
-			words = c.ID
-		}
-		p.say("  %d: %s", i+1, words)
+		p.say("  %d: %s", i+1, p.choice(g, c))
+	}
+	if at, expires := g.Closes(); expires {
+		p.say("Without an answer it continues by itself in %s.", inWords(at.Sub(p.m.o.Now())))
 	}
 	p.say("Answer with a number; words after it go along.%s", others(len(gates)-1))
+}
+
+// choice is one way to answer a question.
+func (p *plain) choice(g view.Gate, c event.Choice) string {
+	switch {
+	case g.Kind == event.GateOverride:
+		return p.m.story.name(event.AgentID(c.ID))
+	case c.Text == "":
+		return c.ID
+	}
+	return c.Text
+}
+
+// inWords is a span of time as it is read out: "15 s", "2 min".
+func inWords(d time.Duration) string {
+	s := int(math.Ceil(max(d, 0).Seconds()))
+	if s > 120 {
+		return fmt.Sprintf("%d min", s/60)
+	}
+	return fmt.Sprintf("%d s", s)
 }
 
 // others says how many questions come after this one.
@@ -305,6 +339,16 @@ func (p *plain) answer(g view.Gate, choice, words string) tea.Cmd {
 	}
 	p.asking.answered = true
 	return p.m.reply(g, choice, words)
+}
+
+// help lists the commands: there are no keys here.
+func (p *plain) help() {
+	p.say("Commands")
+	for _, a := range p.m.table {
+		if a.Command {
+			p.say("  %s: %s", strings.TrimSpace("/"+a.Name+" "+a.Args), a.About)
+		}
+	}
 }
 
 // screen prints what lies on top and closes it, unless a number is to be chosen
@@ -332,7 +376,10 @@ func (p *plain) screen() {
 		p.listed = s
 		return
 	}
-	if len(p.m.gates()) == 0 {
+	switch pager, ok := s.(*pager); {
+	case ok && pager.title == helpTitle:
+		p.help()
+	case len(p.m.gates()) == 0:
 		p.say("%s", s.Title(p.m))
 		for _, l := range s.View(p.m, plainWidth, 1000) {
 			p.say("%s", strings.TrimRight(ansi.Strip(l), " "))

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"conclave/internal/event"
 )
 
@@ -45,4 +47,36 @@ func TestPlainQuestions(t *testing.T) {
 		p.news()
 	}
 	printed(4)
+}
+
+// Lines say everything in full and in words: the whole of an answer, agents by
+// both names, how long a question waits, and no keys.
+func TestPlainWords(t *testing.T) {
+	s := newScene(t, 120, 24, "ada", "bob")
+	var out strings.Builder
+	p := &plain{m: s.Model, ctx: t.Context(), out: &out}
+	s.start("task", event.Rules{})
+	long := strings.Repeat("word ", 200) + "end"
+	s.on("bob", event.Answered{Revision: 1, Content: event.Inline(long)})
+	s.on("", event.Chosen{Winner: "bob", How: "draw"})
+	s.on("", event.Asked{Gate: event.GateOverride, Kind: event.GateOverride, Revision: 1, Title: "agent2 has won the vote. Who presents?",
+		Default: "bob", Choices: []event.Choice{{ID: "ada"}, {ID: "bob"}}, Wait: event.Duration(15 * time.Second)})
+	p.news()
+	s.follow(p.typed("/help"))
+	p.news()
+	for _, want := range []string{long, "agent2 (bob) answers", "Question: agent2 (bob) was drawn by lot. Who presents?", "  2: agent2 (bob)\n",
+		"continues by itself in 15 s", "  /theme [NAME]: "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not printed", want)
+		}
+	}
+	if strings.Contains(out.String(), "Ctrl+") {
+		t.Error("keys are told")
+	}
+	if t.Failed() {
+		t.Log(out.String())
+	}
+	s.see("agent2 (bob) was drawn by lot. Press Ctrl+O")
+	s.press(tea.KeyPressMsg{Code: 'o', Mod: tea.ModCtrl})
+	s.see("was drawn by lot")
 }
