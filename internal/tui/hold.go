@@ -16,10 +16,11 @@ type hold struct {
 	flow event.FlowID
 	gate string
 	// One thing is said at a time, so that what was meant last is heard last.
-	saying bool
-	over   bool // that nobody reads it is what is said
-	failed bool // the run could not be told
-	taken  bool // the run has taken it in
+	id     string // of what was said last
+	saying bool   // it is on its way
+	over   bool   // it is that nobody reads the question
+	failed bool   // the run could not be told
+	taken  bool   // the run has taken it in
 	// met is the run of which it is known who was reading when it was opened.
 	met event.FlowID
 }
@@ -47,9 +48,7 @@ func (m *Model) holding() tea.Cmd {
 	case h.gate == "":
 		m.meet()
 		return m.says(hold{flow: m.story.id, gate: g.Gate, met: h.met}, true)
-	case g.Held:
-		h.taken = true
-	case h.taken: // somebody else has read it, or another process has taken the run up
+	case h.taken && !g.Held: // somebody else has read it, or another process has taken the run up
 		return m.says(*h, true)
 	}
 	return nil
@@ -109,9 +108,8 @@ func (m *Model) release() tea.Cmd {
 
 // says tells a run that a question is being read, or no longer.
 func (m *Model) says(h hold, on bool) tea.Cmd {
-	h.saying, h.over, h.failed, h.taken = true, !on, false, false
-	m.hold = h
 	c, f := m.c, fact(event.Held{Gate: h.gate, On: on, By: by})
+	m.hold = hold{flow: h.flow, gate: h.gate, id: f.ID, saying: true, over: !on, met: h.met}
 	said := func(failed bool) {
 		if m.hold.saying, m.hold.failed = false, failed; !on {
 			m.hold = hold{met: m.hold.met}

@@ -43,6 +43,7 @@ type unheard struct{ id, words string }
 
 // heard takes in that there is a verdict about a message.
 func (m *Model) heard(id string) {
+	m.hold.taken = m.hold.taken || m.hold.id == id
 	m.unheard = slices.DeleteFunc(m.unheard, func(x unheard) bool { return x.id == id })
 }
 
@@ -112,8 +113,19 @@ func (m *Model) target() event.AgentID {
 	return a
 }
 
+// alone is the only agent of the run, if there is but one.
+func (m *Model) alone() event.AgentID {
+	if m.story == nil || len(m.story.card.Agents) != 1 {
+		return ""
+	}
+	return m.story.card.Agents[0].ID
+}
+
 // messagePlaceholder says whom a message would reach.
 func (m *Model) messagePlaceholder() string {
+	if a := m.alone(); a != "" {
+		return "Say something to " + m.story.name(a)
+	}
 	if a := m.target(); a != "" {
 		return "Say something to " + m.story.name(a) + " (Alt+I: to all)"
 	}
