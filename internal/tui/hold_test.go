@@ -72,4 +72,3 @@ func TestHoldsOfOtherWindows(t *testing.T) {
 	r.Press("esc").Gone("Who presents? waits")
 	held(t, a, r, false)
 }
-

@@ -48,7 +48,7 @@ type Model struct {
 	screens []Screen
 	notice  notice
 	once    once
-	hold    hold // what the dialog that is open has wait
+	hold    hold   // what the dialog that is open has wait
 	zones   []zone // of the last frame, to be clicked
 	spin    spin
 	ticking bool
