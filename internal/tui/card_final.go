@@ -42,11 +42,15 @@ func (b brush) final(it view.Item) []string {
 	if r.WorkspacePath != "" {
 		add(b.wrapped("Workspace: "+r.WorkspacePath, t.Dim, b.w)...)
 	}
-	if b.m.past == nil {
+	if b.m.goesOn() {
 		add(t.Faint.Render(text.Cut("Type below to go on.", b.w)))
 	}
 	return b.apart(lines)
 }
+
+// goesOn reports whether what is typed goes on with the conversation: nothing is
+// under way, and no plan waits.
+func (m *Model) goesOn() bool { return m.past == nil && m.situation() == Finished }
 
 // verdict is who won and by what: "agent2 (ada) won 2–1".
 func verdict(b view.Ballot) string {

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/tui/input"
+	"conclave/internal/tui/text"
 )
 
 // inputOptions are what the input completes from.
@@ -55,10 +56,20 @@ func (m *Model) placeholder() string {
 		return m.gatePlaceholder()
 	case m.busy():
 		return m.messagePlaceholder()
+	}
+	who := ""
+	if m.modes.Single {
+		who = " by " + text.Clean(string(m.single())) + " alone"
+	}
+	switch {
 	case m.modes.Plan:
-		return "What is to be planned?"
+		return "What is to be planned" + who + "?"
+	case len(m.session.Turns) > 0 && m.modes.Single:
+		return "Go on with " + text.Clean(string(m.single())) + " alone"
 	case len(m.session.Turns) > 0:
 		return "Go on with the conversation"
+	case m.modes.Single:
+		return "What do you want done" + who + "?"
 	}
 	return "What do you want done? / for commands, @ for files"
 }

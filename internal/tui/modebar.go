@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -141,7 +142,7 @@ func (m *Model) progress() string {
 		return "starting"
 	}
 	to := ", messages to all"
-	if a := m.target(); a != "" {
+	if a := cmp.Or(m.alone(), m.target()); a != "" {
 		to = ", messages to " + text.Clean(string(a))
 	}
 	switch {

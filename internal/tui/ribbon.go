@@ -20,6 +20,9 @@ type figure struct {
 // ribbon is how the agent of the open tab, or the whole run, stands in numbers.
 func (m *Model) ribbon(w int) string {
 	s := m.shown()
+	if m.unbegun(s) {
+		return m.theme.Dim.Render(text.Cut(" could not begin", w))
+	}
 	var all []figure
 	add := func(rank int, format string, args ...any) {
 		all = append(all, figure{rank, fmt.Sprintf(format, args...)})
@@ -33,6 +36,18 @@ func (m *Model) ribbon(w int) string {
 		m.runNumbers(s, add)
 	}
 	return m.theme.Dim.Render(text.Cut(" "+figures(all, w-1), w))
+}
+
+// unbegun reports whether a run of the conversation could not begin.
+func (m *Model) unbegun(s *story) bool {
+	for _, t := range m.session.Turns {
+		for _, r := range t.Runs {
+			if r.ID == s.id {
+				return r.Unbegun()
+			}
+		}
+	}
+	return false
 }
 
 // figures are as many as fit in w cells, in their order.
@@ -190,6 +205,9 @@ func face(d time.Duration) string {
 func (m *Model) consensus(w int) string {
 	s := m.shown()
 	line := " " + s.card.Ballot.Sentence()
+	if m.unbegun(s) {
+		line = " Nothing was done."
+	}
 	if m.past != nil {
 		line = " An earlier run (Esc goes back):" + line
 	}

@@ -35,7 +35,9 @@ func (r *row) version() uint64 {
 			v = 1
 		}
 	case view.ItemFinal:
-		v = r.x.story.seq
+		if v = r.x.story.seq << 1; r.x.m.goesOn() {
+			v++
+		}
 	case view.ItemStarted:
 		v = uint64(len(r.x.before))
 	}

@@ -43,7 +43,7 @@ func (m *Model) around(s *story) (before, after []entry) {
 				if m.past != nil {
 					return before, nil
 				}
-				if r.Over && r.Status == "" {
+				if r.Unbegun() {
 					after = append(after, &pastRun{run: r})
 				}
 			case m.past == nil:
@@ -141,7 +141,7 @@ func (r *pastRun) draw(b brush) []string {
 	switch {
 	case !x.Over:
 		add("is going on")
-	case x.Status == "":
+	case x.Unbegun():
 		mark, style = "✗", t.Bad
 		add("could not begin")
 	case x.Status != event.StatusSuccess:
@@ -169,9 +169,15 @@ func (r *pastRun) draw(b brush) []string {
 	if len(parts) > 0 {
 		head += t.Dim.Render(" · " + strings.Join(parts, " · "))
 	}
-	lines := hang(style.Render(mark), text.Wrap(head+t.Faint.Render("  (Enter opens the run)"), b.inner()))
+	if !x.Unbegun() {
+		head += t.Faint.Render("  (Enter opens the run)")
+	}
+	lines := hang(style.Render(mark), text.Wrap(head, b.inner()))
 	if x.Error != "" {
 		lines = append(lines, indent(b.wrapped(x.Error, t.Bad, b.inner()))...)
+	}
+	if x.Unbegun() {
+		lines = append(lines, indent(b.wrapped("Nothing was done. Put that right and say it again: ↑ brings back what you said.", t.Dim, b.inner()))...)
 	}
 	if !r.plan && !x.Answer.Empty() {
 		lines = append(lines, indent(b.fold(b.markdown(b.of(x.Answer)), foldedTurn))...)

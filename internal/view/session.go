@@ -81,6 +81,9 @@ type SessionRun struct {
 	Usage  event.Usage     `json:"usage,omitzero"`
 }
 
+// Unbegun reports whether a run could not begin.
+func (r SessionRun) Unbegun() bool { return r.Over && r.Status == "" }
+
 // A SessionPlan is a plan, as far as it has come.
 type SessionPlan struct {
 	ID        string          `json:"id"`
