@@ -129,7 +129,8 @@ func (t *turn) run(ctx context.Context, take func(context.Context) error) (last 
 		t.box.close()
 		// Whatever the turn started has ended before its last fact says so.
 		if err := t.hand.Close(); err != nil && len(last) == 0 {
-			t.port.Live(live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: err.Error()})
+			t.port.Live(live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: err.Error(), Call: t.calls + 1})
+			t.port.Live(live.Delta{Agent: t.id, Turn: t.turn, Kind: live.End, Call: t.calls + 1})
 		}
 		if len(last) > 0 {
 			last = append(t.written(context.WithoutCancel(ctx)), last...)

@@ -231,6 +231,31 @@ func TestBrokenOffCallIsNotFree(t *testing.T) {
 	}
 }
 
+// However a call ends, whoever begins to listen afterwards hears nothing of it.
+func TestLiveEnds(t *testing.T) {
+	for name, r := range map[string]reply{
+		"an answer": answers("x"),
+		"a failure": {deltas: []backend.Delta{{Text: "Well, "}}, err: &backend.Error{Kind: backend.Overloaded, Message: "busy"}},
+		"a panic":   {deltas: []backend.Delta{{Text: "Well, "}}, do: func(context.Context, backend.ToolHost) error { panic("fell over") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := agenttest.New(single(), "Say it.", actor("a", plays(r)))
+				d := s.Driver(t, mem.New())
+				d.Hub = &live.Hub{}
+				if err := d.Start(t.Context(), event.Fact{ID: "started", Body: s.Started}); err != nil {
+					t.Fatal(err)
+				}
+				deltas, stop := d.Hub.Listen()
+				stop()
+				for x := range deltas {
+					t.Errorf("still heard: %+v", x)
+				}
+			})
+		})
+	}
+}
+
 // The text of a turn is live while it is being said.
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -250,7 +275,8 @@ func TestLive(t *testing.T) {
 		for x := range deltas {
 			got = append(got, fmt.Sprint(x.Flow, " ", x.Agent, " ", x.Turn, " ", x.Kind, " ", x.Text))
 		}
-		want := []string{"run-test a 1.1 thinking Hm.", "run-test a 1.1 text Well, ", "run-test a 1.1 text then.", "run-test a 1.1 tool new_answer", "run-test a 2.1 tool vote"}
+		want := []string{"run-test a 1.1 thinking Hm.", "run-test a 1.1 text Well, ", "run-test a 1.1 text then.", "run-test a 1.1 tool new_answer", "run-test a 1.1 end ",
+			"run-test a 2.1 tool vote", "run-test a 2.1 end "}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("heard %q", got)
 		}

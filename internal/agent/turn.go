@@ -140,7 +140,7 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	t.calls++
 	t.begun, t.partial = false, ""
 	h := &host{t: t}
-	reply, err := backend.Collect(t.agent.Backend.Turn(ctx, t.in, h), t.show)
+	reply, err := t.hearOut(ctx, h)
 	h.leave()
 	if t.trouble != nil {
 		err = t.trouble
@@ -174,6 +174,13 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	}
 	t.granted, t.partial = "", ""
 	return reply, t.fact("call", c), nil
+}
+
+// hearOut has the backend speak, and tells whoever watches when it has ended:
+// before the fact is there, so that nobody is given what they can read.
+func (t *turn) hearOut(ctx context.Context, h *host) (backend.Reply, error) {
+	defer func() { t.port.Live(live.Delta{Agent: t.id, Turn: t.turn, Kind: live.End, Call: t.calls}) }()
+	return backend.Collect(t.agent.Backend.Turn(ctx, t.in, h), t.show)
 }
 
 // complete reports a reply that is none: the model would not go on, or was cut
@@ -222,7 +229,7 @@ func (t *turn) show(d backend.Delta) {
 	if len(t.partial) < event.InlineMax { // more is never kept
 		t.partial += d.Text
 	}
-	out := live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: d.Text}
+	out := live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: d.Text, Call: t.calls}
 	switch {
 	case d.Thinking != "":
 		out.Kind, out.Text = live.Thinking, d.Thinking

@@ -98,6 +98,7 @@ func (a *App) drive(ctx context.Context, log eventlog.Log, id event.FlowID, take
 		}
 	}
 	defer lease.Release()
+	defer a.hub.Forget(id)
 	a.tidy(ctx)
 	return told(id, f(&engine.Driver{
 		Log: log, Lease: lease, Doer: p.doer, Hub: &a.hub,

@@ -67,7 +67,7 @@ func (j *jsonScreen) event(e event.Event) {
 }
 
 func (j *jsonScreen) delta(d live.Delta) {
-	if j.w.show.tokens {
+	if j.w.show.tokens && d.Kind != live.End {
 		_ = printJSON(j.w.Out, struct {
 			Live live.Delta `json:"live"`
 		}{d})

@@ -15,6 +15,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestHubIsLossy(t *testing.T) {
 	var h Hub
 	h.Publish(Delta{Text: "nobody listens"})
+	h.Publish(Delta{Kind: End})
 	slow, stopSlow := h.Listen()
 	defer stopSlow()
 	quick, stopQuick := h.Listen()

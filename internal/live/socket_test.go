@@ -84,6 +84,24 @@ func TestServeAndDial(t *testing.T) {
 	}
 }
 
+// Whoever dials in the middle hears what is being said from its beginning.
+func TestDialInTheMiddle(t *testing.T) {
+	var h Hub
+	s := serve(t, &h)
+	defer s.Close()
+	for _, text := range []string{"Once ", "upon ", "a "} {
+		h.Publish(Delta{Flow: "run-1", Agent: "a", Call: 1, Kind: Text, Text: text})
+	}
+	h.Publish(Delta{Flow: "run-1", Agent: "b", Call: 1, Kind: Text, Text: "over"})
+	h.Publish(Delta{Flow: "run-1", Agent: "b", Call: 1, Kind: End})
+	wait := join(t.Context(), &h, s.Addr(), func(d Delta) bool { return d.Text != "time" })
+	h.Publish(Delta{Flow: "run-1", Agent: "a", Call: 1, Kind: Text, Text: "time"})
+	got, err := wait()
+	if diff := cmp.Diff([]string{"Once upon a ", "time"}, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
 // The end of the server or of the context ends listening without an error; where
 // there is no server there is one.
 func TestListeningEnds(t *testing.T) {

@@ -111,7 +111,7 @@ func (r *liveRow) key() string { return "live/" + string(r.agent) + "/" + strcon
 // those before it not any more.
 func (r *liveRow) version() uint64 {
 	p := &r.s.parts[r.part]
-	return uint64(p.text.Len())<<16 ^ uint64(r.s.turn.Round)<<8 ^ uint64(r.s.turn.Take) ^ uint64(len(p.kind))<<60
+	return uint64(p.text.Len())<<16 ^ r.s.gen<<40 ^ uint64(len(p.kind))<<60
 }
 
 func (r *liveRow) plain(*Model) string { return text.Clean(r.s.parts[r.part].text.String()) }
@@ -139,7 +139,7 @@ func (r *liveRow) framed(b brush, gutter string) []string {
 // streamID names a stretch of live text.
 type streamID struct {
 	agent event.AgentID
-	turn  event.Turn
+	gen   uint64 // of what it says
 	part  int
 	theme string
 }
@@ -155,9 +155,9 @@ type stream struct {
 	drawn  []string
 }
 
-// stream is that of a row. Those of turns that are over are forgotten.
+// stream is that of a row. Those of what was said before are forgotten.
 func (x *lane) stream(r *liveRow) *stream {
-	id := streamID{r.agent, r.s.turn, r.part, x.m.theme.Name + strconv.FormatBool(x.m.theme.Dark)}
+	id := streamID{r.agent, r.s.gen, r.part, x.m.theme.Name + strconv.FormatBool(x.m.theme.Dark)}
 	if s, ok := x.streams[id]; ok {
 		return s
 	}
@@ -165,7 +165,7 @@ func (x *lane) stream(r *liveRow) *stream {
 		x.streams = map[streamID]*stream{}
 	}
 	for k := range x.streams {
-		if k.agent == r.agent && (k.turn != id.turn || k.theme != id.theme) {
+		if k.agent == r.agent && (k.gen != id.gen || k.theme != id.theme) {
 			delete(x.streams, k)
 		}
 	}

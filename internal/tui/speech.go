@@ -7,10 +7,14 @@ import (
 	"conclave/internal/live"
 )
 
-// speech is what an agent is saying in the turn it is on, until an event says it.
+// speech is what an agent is saying in the call it is on, until an event says it.
 type speech struct {
 	turn  event.Turn
+	call  int
 	parts []part
+	gen   uint64 // changes when it begins anew
+	// said is how far events have said it.
+	said live.Place
 	// version changes with every piece that comes.
 	version uint64
 }
@@ -26,13 +30,16 @@ type part struct {
 const maxSpeech = 1 << 20
 
 // hear takes in a piece of live text. Live text and events come by different
-// ways: the words of the next turn may be there before the event that ends the
-// last one.
+// ways: the words of the next call may be there before the event that ends the
+// last one, and those of a call after it.
 func (s *speech) hear(d live.Delta) {
-	if s.turn != d.Turn {
-		*s = speech{turn: d.Turn, version: s.version}
+	if d.Kind == live.End || s.said.Has(d) {
+		return // what was said stays until the event is there
 	}
 	s.version++
+	if s.turn != d.Turn || s.call != d.Call || d.Anew {
+		s.turn, s.call, s.parts, s.gen = d.Turn, d.Call, nil, s.gen+1
+	}
 	if n := len(s.parts); n == 0 || s.parts[n-1].kind != d.Kind || d.Kind == live.Tool {
 		s.parts = append(s.parts, part{kind: d.Kind})
 	}
@@ -42,17 +49,11 @@ func (s *speech) hear(d live.Delta) {
 	}
 }
 
-// ends reports whether an event says what was being said until then.
-func (s *speech) ends(e event.Event) bool {
-	switch f := e.Body.(type) {
-	case event.Called:
-		return s.turn == f.Turn
-	case event.Failed:
-		return s.turn == f.Turn
-	case event.Interrupted:
-		return s.turn == f.Turn
-	case event.Lost, event.Finished:
-		return true
+// end takes in how far events say it.
+func (s *speech) end(p live.Place) {
+	s.said = p
+	if s.said.Has(live.Delta{Turn: s.turn, Call: s.call}) || s.call == 0 && s.turn == p.Turn {
+		s.version++
+		s.parts = nil
 	}
-	return false
 }

@@ -68,21 +68,35 @@ func (s *story) apply(full, thin event.Event) {
 	s.tools = s.tools.Apply(e)
 	s.tasks = s.tasks.Apply(full)
 	s.jobs = s.jobs.Apply(full)
-	for a, now := range s.saying {
-		if (e.Agent == a || e.Agent == "") && now.ends(e) {
-			delete(s.saying, a)
-		}
+	s.silence(e)
+}
+
+// silence drops live text that an event says, or that nobody says any more.
+func (s *story) silence(e event.Event) {
+	switch e.Body.(type) {
+	case event.Lost:
+		delete(s.saying, e.Agent)
+		return
+	case event.Finished:
+		clear(s.saying)
+		return
+	}
+	if p, ok := live.Said(e); ok {
+		s.speech(e.Agent).end(p)
 	}
 }
 
 // hear takes in live text.
-func (s *story) hear(d live.Delta) {
-	now := s.saying[d.Agent]
+func (s *story) hear(d live.Delta) { s.speech(d.Agent).hear(d) }
+
+// speech is that of an agent.
+func (s *story) speech(a event.AgentID) *speech {
+	now := s.saying[a]
 	if now == nil {
 		now = &speech{}
-		s.saying[d.Agent] = now
+		s.saying[a] = now
 	}
-	now.hear(d)
+	return now
 }
 
 // name is an agent by its label, which it has in this run alone, and its id.
