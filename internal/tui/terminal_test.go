@@ -16,13 +16,13 @@ import (
 
 	"conclave/internal/event"
 	"conclave/internal/tui"
-	"conclave/internal/view"
 )
 
-// fault is a program with a fault in it, hit while the window takes an event in.
+// fault is a program with a fault in it, hit when the window shows what was said,
+// which is too long for an event.
 type fault struct{ *program }
 
-func (fault) Open(context.Context, event.FlowID) (view.Snapshot, error) { panic("a fault") }
+func (fault) Text(context.Context, event.Content) (string, error) { panic("a fault") }
 
 // A fault of the window leaves the terminal in order and says how to go on. The
 // window is a process of its own here: what it says of the fault goes to the
@@ -30,7 +30,7 @@ func (fault) Open(context.Context, event.FlowID) (view.Snapshot, error) { panic(
 func TestWindowFails(t *testing.T) {
 	if os.Getenv("CONCLAVE_TEST_FAULT") != "" {
 		p := stage(t, "agents:\n  - {id: ada, backend: {type: script, script: agent.yaml}}\n", nil)
-		err := tui.Run(t.Context(), tui.Options{Program: fault{p}, Config: p.config, Task: "a task", In: os.Stdin, Out: os.Stdout, Env: os.Environ()})
+		err := tui.Run(t.Context(), tui.Options{Program: fault{p}, Config: p.config, Task: strings.Repeat("a task ", 1000), In: os.Stdin, Out: os.Stdout, Env: os.Environ()})
 		_, _ = os.Stderr.WriteString("ended with: " + err.Error() + "\n")
 		return
 	}
