@@ -92,6 +92,42 @@ func TestSpeechOfTwoTurns(t *testing.T) {
 	}
 }
 
+// Within a turn each word is shown with its own call, once, though the event may
+// be quicker than the words, and whoever begins to listen is told them anew.
+func TestSpeechOfTwoCalls(t *testing.T) {
+	turn := event.Turn{Round: 1, Take: 1}
+	say := func(call int, text string) live.Delta {
+		return live.Delta{Agent: "ada", Turn: turn, Call: call, Kind: live.Text, Text: text}
+	}
+	anew := say(1, "one two")
+	anew.Anew = true
+	end := live.Delta{Agent: "ada", Turn: turn, Call: 1, Kind: live.End}
+	called := func(call int) event.Event {
+		return event.Event{Fact: event.Fact{Agent: "ada", Body: event.Called{Turn: turn, Call: call}}}
+	}
+	for name, steps := range map[string][]any{
+		"in order":       {say(1, "one two"), end, called(1), say(2, "three"), called(2)},
+		"words early":    {say(1, "one two"), end, say(2, "three"), called(1), called(2)},
+		"words late":     {say(1, "one two"), called(1), say(1, "one two"), end, say(2, "three"), called(2)},
+		"told anew":      {say(1, "one"), anew, called(1), say(2, "three"), called(2)},
+		"told anew late": {say(1, "one two"), called(1), anew, end, say(2, "three"), called(2)},
+	} {
+		s, got := speeches{}, ""
+		for _, x := range steps {
+			switch x := x.(type) {
+			case live.Delta:
+				_, earlier := s.hear(x, x.Text)
+				got += earlier
+			case event.Event:
+				got += s.ended(x)
+			}
+		}
+		if got != "one twothree" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 func TestCutLine(t *testing.T) {
 	long := strings.Repeat("word ", 30)
 	for _, tt := range []struct {
