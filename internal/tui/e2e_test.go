@@ -56,7 +56,7 @@ func TestStory(t *testing.T) {
 	r.Press("alt+e").See("Refine: off")
 	r.Type("What did I ask?").Press("enter").See("turn 2", "You asked which sort, and were told merge sort.", "success")
 
-	r.Press("shift+tab").See("Plan: on", "What is to be planned?")
+	r.Press("shift+tab").See("Plan: on", "What is to be planned by bob alone?")
 	r.Type("Write it").Press("enter").See("Plan, revision 1", "write merge sort", "request changes")
 	c.pass(time.Minute)
 	r.Press("i").Type("keep it stable").Press("enter", "a")
