@@ -85,6 +85,9 @@ func (e *env) rootRun(cmd *cobra.Command, w *windowFlags, a []string) error {
 		if task != "" {
 			return control.Usagef("a conversation needs a terminal to be held at; without one: conclave run %q", task)
 		}
+		if *w != (windowFlags{}) { // who says how the window is to be wants it
+			return control.Usagef("the window needs a terminal; without one: conclave run \"your task\", with the same flags")
+		}
 		return cmd.Help()
 	}
 	return e.with(func(c control.Control) error {

@@ -24,3 +24,23 @@ func TestSimpleTerminal(t *testing.T) {
 		}
 	}
 }
+
+// Who says how the window is to be, and has no terminal for it, is told what to
+// do instead; the bare command prints its help.
+func TestWindowWithoutTerminal(t *testing.T) {
+	open := func(string) (control.Control, func() error, error) { return nil, func() error { return nil }, nil }
+	window := func(context.Context, control.Control, WindowOptions) (string, error) { return "", nil }
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{nil, 0, ""}, {[]string{"--config", "missing.yaml"}, 1, "conclave run"}, {[]string{"--plan"}, 1, "conclave run"},
+	} {
+		var said strings.Builder
+		s := Streams{In: strings.NewReader(""), Out: io.Discard, Err: &said, Size: func() (int, int) { return 80, 24 }}
+		if code := Main(c.args, s, "test", open, window); code != c.code || !strings.Contains(said.String(), c.want) {
+			t.Errorf("%q: exit code %d, %s", c.args, code, &said)
+		}
+	}
+}
