@@ -55,7 +55,7 @@ as they say it; elsewhere --live adds it.`,
 }
 
 func (e *env) printLog(ctx context.Context, c control.Control, id event.FlowID, asJSON bool) error {
-	lines := &plain{out: e.Out, feed: newFeed(ctx, c, true)}
+	lines := &plain{out: e.Out, feed: newFeed(ctx, c, true), said: speeches{}}
 	for ev, err := range c.Read(ctx, id) {
 		if err != nil {
 			return err

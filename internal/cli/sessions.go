@@ -241,7 +241,7 @@ func (e *env) resumeSession(ctx context.Context, c control.Control, id event.Flo
 
 // tellSession prints what happens in a session, a line for each thing.
 func (e *env) tellSession(ctx context.Context, c control.Control, id event.FlowID, from uint64, s show) {
-	lines := &plain{out: e.Err, feed: newFeed(ctx, c, true)}
+	lines := &plain{out: e.Err, feed: newFeed(ctx, c, true), said: speeches{}}
 	for ev, err := range c.Follow(ctx, id, from) {
 		if err != nil {
 			return
