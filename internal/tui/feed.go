@@ -45,6 +45,9 @@ type feed struct {
 	// Of the model's loop alone:
 	flow map[event.FlowID]context.CancelFunc
 	ears map[event.FlowID]context.CancelFunc // driven elsewhere, and listened to
+	// early keeps what is said in runs that are not shown yet: their words may be
+	// there before the event that launches them.
+	early live.Hub
 }
 
 func newFeed(ctx context.Context, c Program) *feed {
@@ -163,8 +166,23 @@ func (f *feed) overhear(id event.FlowID) {
 // hears reports whether another process drives a flow, as far as is known.
 func (f *feed) hears(id event.FlowID) bool { return f.ears[id] != nil }
 
+// said is what was said in a run before it was shown.
+func (f *feed) said(id event.FlowID) []live.Delta {
+	deltas, stop := f.early.Listen()
+	stop()
+	f.early.Forget(id)
+	var out []live.Delta
+	for d := range deltas {
+		if d.Flow == id {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // leave stops following a flow.
 func (f *feed) leave(id event.FlowID) {
+	f.early.Forget(id)
 	if stop, ok := f.flow[id]; ok {
 		stop()
 		delete(f.flow, id)

@@ -85,3 +85,14 @@ func TestSpeechOfTwoCalls(t *testing.T) {
 		t.Errorf("it is %s", l.State)
 	}
 }
+
+// The words of a run may be there before the event that launches it.
+func TestWordsBeforeTheRun(t *testing.T) {
+	s := newScene(t, 80, 24, "ada")
+	s.utter("ada", live.Text, "It begins ")
+	s.utter("ada", live.Text, "like this.")
+	s.start("Do it", event.Defaults(event.Mode{Single: true}))
+	s.on("ada", event.Assigned{Turn: one, MayAnswer: true})
+	s.tab = 1
+	s.see("It begins like this.")
+}

@@ -22,6 +22,9 @@ func (m *Model) watch(id event.FlowID, snap view.Snapshot) {
 	m.texts.forget()
 	m.story, m.unheard = newStory(id), nil
 	m.story.opened(snap)
+	for _, d := range m.feed.said(id) {
+		m.story.hear(d)
+	}
 	m.lanes.reset()
 	m.feed.follow(id)
 }
@@ -42,6 +45,8 @@ func (m *Model) take(b batch) tea.Cmd {
 			cmds = append(cmds, m.runEvent(x.flow, x.event))
 		case m.story != nil && x.flow == m.story.id:
 			m.story.hear(*x.delta)
+		case x.delta != nil:
+			m.feed.early.Publish(*x.delta)
 		}
 	}
 	m.lanes.changed()
