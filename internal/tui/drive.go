@@ -56,7 +56,10 @@ func (d *driver) ensure(id event.FlowID) tea.Cmd {
 		if ctx.Err() != nil {
 			err = nil
 		}
-		d.done <- driven{id, n, err}
+		select {
+		case d.done <- driven{id, n, err}:
+		case <-d.ctx.Done(): // nobody listens any more
+		}
 	})
 	return func() tea.Msg {
 		select {
