@@ -27,7 +27,7 @@ func misfit(frame string, w, h int) string {
 				return fmt.Sprintf("line %d has %q: %q", i+1, r, bare)
 			}
 		}
-		if n := ansi.StringWidth(bare); n != w {
+		if n := ansi.StringWidthWc(bare); n != w { // as most terminals count
 			return fmt.Sprintf("line %d is %d cells wide: %q", i+1, n, bare)
 		}
 	}
