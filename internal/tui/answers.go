@@ -64,8 +64,12 @@ func answersOf(s *story) []answer {
 
 func answerRows(m *Model) []pick {
 	var out []pick
+	names := 12
+	if m.width < 60 {
+		names = 15 // cells are narrower there, and the revision is at the end
+	}
 	for _, x := range answersOf(m.shown()) {
-		p := pick{key: x.name, text: m.cell(x.name, 12) + " " + m.cell(string(x.agent), 10), value: x}
+		p := pick{key: x.name, text: m.cell(x.name, names) + " " + m.cell(string(x.agent), 10), value: x}
 		p.about = strings.Join(append(marksOf(x), m.clock(x.at)), ", ")
 		out = append(out, p)
 	}

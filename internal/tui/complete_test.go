@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -31,11 +32,21 @@ func TestPathsCached(t *testing.T) {
 
 func TestEditorCommand(t *testing.T) {
 	env := map[string]string{"VISUAL": "code -w", "EDITOR": "vi"}
-	if got := editorCommand(func(k string) string { return env[k] }); strings.Join(got, "|") != "code|-w" {
+	find := func(name string) (string, error) {
+		if name == "vim" || name == "vi" {
+			return "/usr/bin/" + name, nil
+		}
+		return "", errors.New("not found")
+	}
+	if got := editorCommand(func(k string) string { return env[k] }, find); strings.Join(got, "|") != "code|-w" {
 		t.Errorf("%v", got)
 	}
 	env["VISUAL"] = " "
-	if got := editorCommand(func(k string) string { return env[k] }); strings.Join(got, "|") != "vi" {
+	if got := editorCommand(func(k string) string { return env[k] }, find); strings.Join(got, "|") != "vi" {
+		t.Errorf("%v", got)
+	}
+	env["EDITOR"] = ""
+	if got := editorCommand(func(k string) string { return env[k] }, find); strings.Join(got, "|") != "/usr/bin/vim" {
 		t.Errorf("%v", got)
 	}
 	file, err := draft("hello")

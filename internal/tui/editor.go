@@ -20,9 +20,9 @@ func (m *Model) editor() tea.Cmd {
 
 // editText opens a text in the person's editor, and hands on what became of it.
 func (m *Model) editText(s string, then func(m *Model, s string) tea.Cmd) tea.Cmd {
-	command := editorCommand(os.Getenv)
+	command := editorCommand(os.Getenv, exec.LookPath)
 	if len(command) == 0 {
-		m.notify("No editor is set: say which in VISUAL or EDITOR.")
+		m.notify("There is no editor: say which in VISUAL or EDITOR.")
 		return nil
 	}
 	return m.later(func(context.Context) func(*Model) tea.Cmd {
@@ -41,11 +41,17 @@ func (m *Model) editText(s string, then func(m *Model, s string) tea.Cmd) tea.Cm
 	})
 }
 
-// editorCommand is the editor with its arguments: VISUAL may be "code -w".
-func editorCommand(env func(string) string) []string {
+// editorCommand is the editor with its arguments: VISUAL may be "code -w". Where
+// none is set it is one that most systems have.
+func editorCommand(env func(string) string, find func(string) (string, error)) []string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if f := strings.Fields(env(name)); len(f) > 0 {
 			return f
+		}
+	}
+	for _, name := range []string{"nano", "vim", "vi"} {
+		if path, err := find(name); err == nil {
+			return []string{path}
 		}
 	}
 	return nil

@@ -48,10 +48,14 @@ func (m *Model) helpOf(w Where, width int) []string {
 	var out []string
 	left := min(26, width/3)
 	for _, a := range m.table {
-		if a.Where != w {
+		if a.Where != w || a.Name != "agent_0" && usualTab(a) {
 			continue
 		}
 		keys := howTo(a)
+		if usualTab(a) { // ten keys are one thing to learn
+			keys, a.Name = keyName("alt+0")+"…9", "agent_0 … agent_9"
+			a.About, a.Why = "The tab of all together, or that of an agent, counted from the left", tabbed
+		}
 		style, words := m.theme.Key, a.About+" "+m.theme.Faint.Render("["+a.Name+"]")
 		// A screen that is not open is no reason worth telling.
 		if why := a.why(m); why != "" && slices.Contains([]Where{Anywhere, InInput, InList}, w) {
@@ -73,6 +77,12 @@ func (m *Model) helpOf(w Where, width int) []string {
 		}
 	}
 	return out
+}
+
+// usualTab reports whether an action opens a tab with the key that it always had.
+func usualTab(a Action) bool {
+	n, ok := strings.CutPrefix(a.Name, "agent_")
+	return ok && len(n) == 1 && slices.Equal(a.Keys, []string{"alt+" + n})
 }
 
 // howTo is how an action is asked for: its keys and its command.

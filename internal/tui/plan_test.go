@@ -94,7 +94,7 @@ func TestPlanChanges(t *testing.T) {
 	r.See("Plan, revision 1", "request changes")
 	c.pass(time.Minute)
 	r.Press("r").See("Say what is to be different")
-	r.Press("esc", "c").See("Choose a line").Press("down", "down", "c").Type("no, use a heap").Press("enter").See("▎ no, use a heap", "1 comment goes along")
+	r.Press("esc", "c").See("Choose a line").Press("down", "down", "c").See("Your comment on line 3").Type("no, use a heap").Press("enter").See("▎ no, use a heap", "1 comment goes along")
 	r.Press("t", "c").Type("from a file").Press("enter").See("2 comments go along", "from a file")
 	r.Press("r").See("Plan, revision 2", "The second plan", "build a heap")
 	c.pass(time.Second)

@@ -22,6 +22,24 @@ func (p *planReview) addComment(m *Model) {
 	}
 }
 
+// place is what a comment is about: "line 3: Sort the keys".
+func (p *planReview) place(m *Model) string {
+	plan, _, _ := m.planOf(p.gate, p.revision)
+	pieces := p.pieces(m, plan)
+	if len(pieces) == 0 {
+		return "the plan"
+	}
+	at := min(p.at, len(pieces)-1)
+	what := fmt.Sprintf("line %d", at+1)
+	if p.view == planTasks {
+		what = fmt.Sprintf("task %d", at+1)
+	}
+	if s := view.OneLine(pieces[at]); s != "" {
+		return what + ": " + s
+	}
+	return what + ", which is empty"
+}
+
 // said is everything the person has written about the plan.
 func (p *planReview) said() string {
 	var out []string
@@ -36,7 +54,10 @@ func (p *planReview) said() string {
 		if c.revision != p.revision {
 			what += fmt.Sprintf(" of revision %d", c.revision)
 		}
-		out = append(out, fmt.Sprintf("On %s (%q): %s", what, view.Shorten(c.quote, 120), c.words))
+		if c.quote != "" {
+			what += fmt.Sprintf(" (%q)", view.Shorten(c.quote, 120))
+		}
+		out = append(out, fmt.Sprintf("On %s: %s", what, c.words))
 	}
 	return strings.Join(out, "\n\n")
 }

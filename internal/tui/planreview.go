@@ -338,6 +338,7 @@ func (p *planReview) foot(m *Model, width, height int) []string {
 		out = append(out, m.theme.User.Render(text.Cut(" "+s+" (u takes the last one back)", width)))
 	}
 	if p.commenting {
+		out = append(out, m.theme.User.Render(text.Cut(" Your comment on "+p.place(m), width)))
 		return append(out, p.comment.lines(m, width, height, true)...)
 	}
 	return append(out, p.note.lines(m, width, height, p.writing)...)

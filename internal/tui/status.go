@@ -24,7 +24,7 @@ func (m *Model) statusLines(width int) []string {
 	for _, a := range m.team.Agents {
 		say("%s: %s", a.ID, strings.Join(memberWords(a.Backend, a.Model, a.Tools, a.Servers), ", "))
 	}
-	say("from %s", m.team.Source)
+	say("%s", m.team.Source)
 	if m.team.Offline {
 		say("every agent is scripted: no model is called")
 	}

@@ -86,7 +86,7 @@ func (m *Model) voteLines(a view.Arrow, width int) []string {
 	if b.Stale > 0 {
 		out = append(out, wrap(plural(b.Stale, "vote")+" out of date")...)
 	}
-	if b.Margin > 0 {
+	if b.Margin > 0 && b.Winner == "" { // how it was decided says it then
 		out = append(out, wrap(fmt.Sprintf("ahead by %d", b.Margin))...)
 	}
 	return append(out, m.decided(b, width)...)

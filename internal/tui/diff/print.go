@@ -125,7 +125,7 @@ func (p *printer) line(from, to int, sign, s string, plain, strong pen, a, z int
 		gutter = p.number(from) + " " + p.number(to) + " " + sign
 	}
 	room := max(1, p.width-len(gutter))
-	for i, l := range text.Chop(s, room) {
+	for i, l := range text.Wrap(s, room) {
 		if i > 0 {
 			gutter = text.Spaces(len(gutter))
 		}
