@@ -19,7 +19,7 @@ func TestFollowDriverAfterDriver(t *testing.T) {
 	f := p.start(t, "log", "--follow", "--live")
 	f.says(f.out, "^          ada » one two three four")
 	j := p.start(t, "log", "--follow", "--live", "--json")
-	j.says(j.out, `^\{"live":\{"flow":"run-.*"agent":"ada","turn":.*"kind":"text","text":".+"\}\}$`)
+	j.says(j.out, `^\{"live":\{"flow":"run-.*"agent":"ada","turn":.*"kind":"text","text":".+","call":1\}\}$`)
 
 	a.signal(syscall.SIGKILL)
 	id := f.says(f.err, `^Nobody drives this run now; to go on with it: conclave resume (run-\S+)$`)[1]
