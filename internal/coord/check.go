@@ -1,7 +1,6 @@
 package coord
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -10,42 +9,30 @@ import (
 )
 
 // A Problem is something a log must not say.
-type Problem struct {
-	Seq  uint64 // the event where it shows; zero for the log as a whole
-	What string
-}
-
-func (p Problem) String() string {
-	if p.Seq == 0 {
-		return p.What
-	}
-	return fmt.Sprintf("event %d: %s", p.Seq, p.What)
-}
+type Problem = flow.Problem
 
 // Check proves a run's log against the invariants: it counts for itself and
 // does not trust the decider, then replays the decider and compares. A log that
 // has not ended yet is sound if what there is of it is.
 func Check(log []event.Event) []Problem {
 	c := &checker{
-		ids: map[string]uint64{}, turns: map[string]event.Turn{}, seats: map[event.AgentID]*seat{}, labels: map[event.Label]bool{},
+		turns: map[string]event.Turn{}, seats: map[event.AgentID]*seat{}, labels: map[event.Label]bool{},
 		asked: map[string]bool{}, said: map[string]event.Body{}, messages: map[string]event.Messaged{}, held: map[string]bool{},
 	}
 	for i, e := range log {
 		c.envelope(i, e)
 		c.body(e)
-		c.last = e
+		c.Last = e
 	}
-	if c.ended > 0 && c.ended != c.last.Seq {
-		c.report(c.ended, "the run's end is not the last event")
+	if c.ended > 0 && c.ended != c.Last.Seq {
+		c.Report(c.ended, "the run's end is not the last event")
 	}
 	c.replay(log)
-	return c.found
+	return c.Found
 }
 
 type checker struct {
-	found  []Problem
-	last   event.Event
-	ids    map[string]uint64
+	flow.Checker
 	turns  map[string]event.Turn // of what is proposed and requested
 	seats  map[event.AgentID]*seat
 	labels map[event.Label]bool
@@ -72,39 +59,17 @@ type seat struct {
 	rounds   int
 }
 
-func (c *checker) report(seq uint64, format string, args ...any) {
-	c.found = append(c.found, Problem{seq, fmt.Sprintf(format, args...)})
-}
-
 func (c *checker) envelope(i int, e event.Event) {
-	if e.Seq != uint64(i+1) {
-		c.report(e.Seq, "stands at place %d", i+1)
-	}
-	if i > 0 && e.Flow != c.last.Flow {
-		c.report(e.Seq, "belongs to %s, not to %s", e.Flow, c.last.Flow)
-	}
-	if e.At.Before(c.last.At) {
-		c.report(e.Seq, "is earlier than the event before it")
-	}
-	if e.ID == "" {
-		c.report(e.Seq, "has no id")
-	}
-	if at, dup := c.ids[e.ID]; dup {
-		c.report(e.Seq, "has the id of event %d: %s", at, e.ID)
-	}
-	c.ids[e.ID] = e.Seq
-	if _, ok := e.Body.(event.RunStarted); ok != (i == 0) {
-		c.report(e.Seq, "a log begins with run_started, once")
-	}
+	c.Envelope(i, e, "run_started")
 	if c.ended > 0 {
-		c.report(e.Seq, "follows the run's end")
+		c.Report(e.Seq, "follows the run's end")
 	}
 }
 
 func (c *checker) body(e event.Event) {
 	s := c.seats[e.Agent]
 	if s == nil && aboutAgent(e.Body) {
-		c.report(e.Seq, "%s is about %q, which has no seat", event.Kind(e.Body), e.Agent)
+		c.Report(e.Seq, "%s is about %q, which has no seat", event.Kind(e.Body), e.Agent)
 		return
 	}
 	switch b := e.Body.(type) {
@@ -114,7 +79,7 @@ func (c *checker) body(e event.Event) {
 		c.begin(e.Seq, s, b.Turn)
 		c.seen(e.Seq, b.Seen)
 		if !b.MayAnswer && !b.MayVote {
-			c.report(e.Seq, "turn %s can have no outcome", b.Turn)
+			c.Report(e.Seq, "turn %s can have no outcome", b.Turn)
 		}
 		c.reads(e.Seq, e.Agent, b.Messages)
 	case event.Told:
@@ -124,7 +89,7 @@ func (c *checker) body(e event.Event) {
 		c.begin(e.Seq, s, b.Turn)
 		c.reads(e.Seq, e.Agent, b.Messages)
 		if !c.chosen {
-			c.report(e.Seq, "presenting before a winner is chosen")
+			c.Report(e.Seq, "presenting before a winner is chosen")
 		}
 	case event.Answered:
 		c.answer(e.Seq, s, b)
@@ -132,7 +97,7 @@ func (c *checker) body(e event.Event) {
 		c.vote(e.Seq, s, b)
 	case event.Lost:
 		if s.lost {
-			c.report(e.Seq, "%s is lost twice", e.Agent)
+			c.Report(e.Seq, "%s is lost twice", e.Agent)
 		}
 		s.lost, s.turn = true, nil
 	case event.Failed:
@@ -153,10 +118,10 @@ func (c *checker) body(e event.Event) {
 		c.asked[b.Gate] = true
 	case event.Closed:
 		if !c.asked[b.Gate] {
-			c.report(e.Seq, "closes %q, which is not being asked", b.Gate)
+			c.Report(e.Seq, "closes %q, which is not being asked", b.Gate)
 		}
 		if c.held[b.Gate] && b.How == "expired" {
-			c.report(e.Seq, "%q expires while somebody is reading it", b.Gate)
+			c.Report(e.Seq, "%q expires while somebody is reading it", b.Gate)
 		}
 		delete(c.asked, b.Gate)
 		delete(c.held, b.Gate)
@@ -172,11 +137,11 @@ func (c *checker) body(e event.Event) {
 func (c *checker) start(seq uint64, b event.RunStarted) {
 	c.rules = b.Rules
 	if err := b.Rules.Validate(len(b.Spec.Seats)); err != nil {
-		c.report(seq, "%v", err)
+		c.Report(seq, "%v", err)
 	}
 	for _, s := range b.Spec.Seats {
 		if c.seats[s.Agent] != nil || c.labels[s.Label] || s.Label == "" || s.Agent == "" {
-			c.report(seq, "seat %q (%q) is not unique or has no name", s.Agent, s.Label)
+			c.Report(seq, "seat %q (%q) is not unique or has no name", s.Agent, s.Label)
 		}
 		c.seats[s.Agent], c.labels[s.Label] = &seat{done: map[event.Turn]bool{}}, true
 	}
@@ -185,16 +150,16 @@ func (c *checker) start(seq uint64, b event.RunStarted) {
 func (c *checker) begin(seq uint64, s *seat, t event.Turn) {
 	switch {
 	case s.lost:
-		c.report(seq, "a lost agent is set to work")
+		c.Report(seq, "a lost agent is set to work")
 	case s.turn != nil:
-		c.report(seq, "turn %s begins while %s is going on", t, *s.turn)
+		c.Report(seq, "turn %s begins while %s is going on", t, *s.turn)
 	case s.done[t]:
-		c.report(seq, "turn %s begins twice", t)
+		c.Report(seq, "turn %s begins twice", t)
 	case t.Round != s.rounds && t.Round != s.rounds+1:
-		c.report(seq, "round %d follows round %d", t.Round, s.rounds)
+		c.Report(seq, "round %d follows round %d", t.Round, s.rounds)
 	}
 	if c.paused && !c.ending {
-		c.report(seq, "turn %s begins while the run is paused", t)
+		c.Report(seq, "turn %s begins while the run is paused", t)
 	}
 	s.turn, s.done[t], s.rounds = &t, true, t.Round
 }
@@ -208,10 +173,10 @@ func (c *checker) leave(s *seat, t event.Turn) {
 // outcome ends the turn an accepted proposal came from.
 func (c *checker) outcome(seq uint64, s *seat, t event.Turn, proposal string) {
 	if s.turn == nil || *s.turn != t {
-		c.report(seq, "an outcome from turn %s, which is not going on", t)
+		c.Report(seq, "an outcome from turn %s, which is not going on", t)
 	}
 	if c.turns[proposal] != t {
-		c.report(seq, "accepts %q, which nobody proposed", proposal)
+		c.Report(seq, "accepts %q, which nobody proposed", proposal)
 	}
 	s.turn = nil
 }
@@ -222,13 +187,13 @@ func (c *checker) answer(seq uint64, s *seat, b event.Answered) {
 	c.answers++
 	switch {
 	case b.Revision != s.revision:
-		c.report(seq, "revision %d follows revision %d", b.Revision, s.revision-1)
+		c.Report(seq, "revision %d follows revision %d", b.Revision, s.revision-1)
 	case s.revision > c.rules.MaxAnswers:
-		c.report(seq, "answer %d of at most %d", s.revision, c.rules.MaxAnswers)
+		c.Report(seq, "answer %d of at most %d", s.revision, c.rules.MaxAnswers)
 	case c.rules.MaxAnswersGlobal > 0 && c.answers > c.rules.MaxAnswersGlobal:
-		c.report(seq, "answer %d of at most %d in all", c.answers, c.rules.MaxAnswersGlobal)
+		c.Report(seq, "answer %d of at most %d in all", c.answers, c.rules.MaxAnswersGlobal)
 	case b.Content.Empty():
-		c.report(seq, "an empty answer")
+		c.Report(seq, "an empty answer")
 	}
 }
 
@@ -236,10 +201,10 @@ func (c *checker) vote(seq uint64, s *seat, b event.Voted) {
 	c.outcome(seq, s, b.Turn, b.Proposal)
 	c.seen(seq, b.Seen)
 	if f := c.seats[b.For]; f == nil || f.revision == 0 {
-		c.report(seq, "a vote for %q, which has no answer", b.For)
+		c.Report(seq, "a vote for %q, which has no answer", b.For)
 	}
 	if c.rules.SkipVoting {
-		c.report(seq, "a vote where voting is skipped")
+		c.Report(seq, "a vote where voting is skipped")
 	}
 }
 
@@ -247,25 +212,25 @@ func (c *checker) seen(seq uint64, seen event.Seen) {
 	for _, a := range slices.Sorted(maps.Keys(seen)) {
 		n := seen[a]
 		if s := c.seats[a]; s == nil || n > s.revision || n < 1 {
-			c.report(seq, "has seen revision %d of %q, which does not exist", n, a)
+			c.Report(seq, "has seen revision %d of %q, which does not exist", n, a)
 		}
 	}
 }
 
 func (c *checker) choose(seq uint64, b event.Chosen) {
 	if c.chosen {
-		c.report(seq, "a second winner")
+		c.Report(seq, "a second winner")
 	}
 	if c.paused && !c.ending {
-		c.report(seq, "a winner while the run is paused")
+		c.Report(seq, "a winner while the run is paused")
 	}
 	c.chosen = true
 	if s := c.seats[b.Winner]; s == nil || s.revision == 0 {
-		c.report(seq, "the winner %q has no answer", b.Winner)
+		c.Report(seq, "the winner %q has no answer", b.Winner)
 	}
 	for _, a := range slices.Sorted(maps.Keys(c.seats)) {
 		if c.seats[a].turn != nil {
-			c.report(seq, "chosen while %s is at work", a)
+			c.Report(seq, "chosen while %s is at work", a)
 		}
 	}
 }
@@ -274,37 +239,31 @@ func (c *checker) finish(seq uint64, b event.Finished) {
 	c.ended = seq
 	for _, a := range slices.Sorted(maps.Keys(c.seats)) {
 		if c.seats[a].turn != nil && b.Presenter != a {
-			c.report(seq, "ends while %s is at work", a)
+			c.Report(seq, "ends while %s is at work", a)
 		}
 	}
 	for _, g := range slices.Sorted(maps.Keys(c.asked)) {
-		c.report(seq, "ends while %q is being asked", g)
+		c.Report(seq, "ends while %q is being asked", g)
 	}
 	if b.Answer.Empty() && c.answers > 0 {
-		c.report(seq, "ends without an answer although there is one")
+		c.Report(seq, "ends without an answer although there is one")
 	}
 	if b.Answer.Empty() && b.Status == event.StatusSuccess {
-		c.report(seq, "success without an answer")
+		c.Report(seq, "success without an answer")
 	}
 	if b.Status != event.StatusSuccess && b.Error == "" {
-		c.report(seq, "%s without a reason", b.Status)
+		c.Report(seq, "%s without a reason", b.Status)
 	}
 }
 
 // replay compares what the log says with what its beginning decides. A log with
 // facts of a newer version cannot be replayed here; that is no fault of the log.
 func (c *checker) replay(log []event.Event) {
-	for _, e := range log {
-		if _, ok := e.Body.(event.Unknown); ok {
-			return
-		}
-	}
 	var r Run
-	if err := flow.Replay(&r, log); err != nil {
-		c.report(0, "%v", err)
+	if !c.Replays(&r, log) {
 		return
 	}
 	if led := r.s.Ledger; c.ended > 0 && len(led.Held) > 0 {
-		c.report(c.ended, "%d reservations are still held at the end", len(led.Held))
+		c.Report(c.ended, "%d reservations are still held at the end", len(led.Held))
 	}
 }

@@ -19,7 +19,7 @@ func (c *checker) steer(e event.Event) {
 			c.paused = false
 		case event.Held:
 			if !c.asked[said.Gate] {
-				c.report(e.Seq, "%q is read though it is not being asked", said.Gate)
+				c.Report(e.Seq, "%q is read though it is not being asked", said.Gate)
 			}
 			c.held[said.Gate] = said.On
 		case event.Messaged:
@@ -27,7 +27,7 @@ func (c *checker) steer(e event.Event) {
 		}
 	case event.Warned:
 		if e.Agent == "" && c.warned {
-			c.report(e.Seq, "everybody is told twice to finish")
+			c.Report(e.Seq, "everybody is told twice to finish")
 		}
 		c.warned = c.warned || e.Agent == ""
 	case event.Resumed:
@@ -42,7 +42,7 @@ func (c *checker) reads(seq uint64, a event.AgentID, ids []string) {
 	for _, id := range ids {
 		m, ok := c.messages[id]
 		if !ok || len(m.To) > 0 && !slices.Contains(m.To, a) {
-			c.report(seq, "%s reads %q, which nobody has said to it", a, id)
+			c.Report(seq, "%s reads %q, which nobody has said to it", a, id)
 		}
 	}
 }
