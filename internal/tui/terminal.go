@@ -165,6 +165,14 @@ func keyboard(in io.Reader, end context.CancelCauseFunc) io.Reader {
 	return in
 }
 
+// outlive has a signal do nothing from now on. Reading can end before the hangup
+// of a terminal arrives, which must not cut short how the window is left.
+func outlive(s os.Signal) {
+	if !signal.Ignored(s) {
+		signal.Notify(make(chan os.Signal, 1), s)
+	}
+}
+
 type typing struct {
 	*os.File
 	end   context.CancelCauseFunc
@@ -181,6 +189,7 @@ var pasteBegins, pasteEnds = []byte("\x1b[200~"), []byte("\x1b[201~")
 func (k *typing) Read(p []byte) (int, error) {
 	n, err := k.File.Read(p)
 	if n <= 0 && err != nil {
+		outlive(syscall.SIGHUP)
 		k.end(&ErrEnded{Why: "the terminal is gone"})
 		return n, err
 	}

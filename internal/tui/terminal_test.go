@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
@@ -63,5 +64,27 @@ func TestWindowFails(t *testing.T) {
 	}
 	if after, err := term.GetState(int(tty.Fd())); err != nil || *after != *before {
 		t.Errorf("the terminal is not as it was: %v", err)
+	}
+}
+
+// A hangup that arrives after reading has found the terminal gone ends nothing.
+// The window is a process of its own here, whose terminal ends without one.
+func TestHangupAfterTheEnd(t *testing.T) {
+	if os.Getenv("CONCLAVE_TEST_HANGUP") != "" {
+		p := stage(t, "agents:\n  - {id: ada, backend: {type: script, script: agent.yaml}}\n", nil)
+		err := tui.Run(t.Context(), tui.Options{Program: p, Config: p.config, In: os.Stdin, Out: os.Stdout, Env: os.Environ()})
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		t.Log("ended with: ", err)
+		return
+	}
+	t.Parallel()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestHangupAfterTheEnd$", "-test.v")
+	cmd.Env = append(os.Environ(), "CONCLAVE_TEST_HANGUP=1", "TERM=xterm-256color")
+	cmd.Stdin = io.MultiReader() // a pipe that is at an end from the start
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "the terminal is gone") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
