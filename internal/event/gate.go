@@ -23,6 +23,14 @@ const (
 	GateOverride   = "override"
 	GatePermission = "permission"
 	GatePlan       = "plan"
+	GateLaunch     = "launch"
+)
+
+// Choices of a launch gate. What is said with "deny" is told to whoever wanted
+// the run.
+const (
+	LaunchApprove = "approve"
+	LaunchDeny    = "deny"
 )
 
 // Choices of a plan gate. What is said with "approve" is carried along when the

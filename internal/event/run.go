@@ -208,6 +208,8 @@ type Compacted struct {
 	Request string `json:"request,omitempty"`
 	// Outline: the model was not asked, so this is no call of it.
 	Outline bool `json:"outline,omitempty"`
+	// Through is the last fact of a session that Summary covers.
+	Through string `json:"through,omitempty"`
 }
 
 // Written records what became of the user's files in a turn that could write

@@ -19,6 +19,14 @@ type SessionStarted struct {
 	// vote presents.
 	Asks bool   `json:"asks,omitempty"`
 	By   string `json:"by,omitempty"`
+	// Fork is the session whose log, up to its event Through, this one begins
+	// with; Origin is the first of such a line, from whose id the names of its
+	// runs were drawn.
+	Fork    FlowID `json:"fork,omitempty"`
+	Through uint64 `json:"through,omitempty"`
+	Origin  FlowID `json:"origin,omitempty"`
+	// Client names the program that launches runs, in a session of one.
+	Client string `json:"client,omitempty"`
 }
 
 // Modes are how something said is to be worked on. The zero value is the full
@@ -46,6 +54,8 @@ const (
 	PurposeAnswer  = "answer"
 	PurposePlan    = "plan"
 	PurposeExecute = "execute"
+	// PurposeTask: somebody wanted it with launch_run.
+	PurposeTask = "task"
 )
 
 // Launched records that a session launches a run. The run has a log of its own.
@@ -59,6 +69,13 @@ type Launched struct {
 	Revision int    `json:"revision,omitempty"` // of the plan it starts from
 	Note     string `json:"note,omitempty"`
 	Modes    Modes  `json:"modes,omitzero"`
+	// Want is the id of the fact that wanted it, Launch what is launched, as it
+	// was approved, and Grant what of the session's budget it may spend. Revision
+	// is then that of the wanted run. Project is the one that was open.
+	Want    string  `json:"want,omitempty"`
+	Launch  *Launch `json:"launch,omitempty"`
+	Grant   Budget  `json:"grant,omitzero"`
+	Project string  `json:"project,omitempty"`
 }
 
 // Returned is what a run of a session has come to. A run that could not begin
@@ -78,6 +95,8 @@ type Returned struct {
 	// told.
 	Unread []Content `json:"unread,omitempty"`
 	Usage  Usage     `json:"usage,omitzero"`
+	// Result is the whole RunResult as JSON, as whoever wanted the run reads it.
+	Result Content `json:"result,omitzero"`
 }
 
 // Planned records a revision of a plan once it is kept in its directory.

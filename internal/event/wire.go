@@ -66,6 +66,15 @@ var kinds = []struct {
 	{"revised", reflect.TypeFor[Revised]()},
 	{"renamed", reflect.TypeFor[Renamed]()},
 	{"held", reflect.TypeFor[Held]()},
+	{"staffed", reflect.TypeFor[Staffed]()},
+	{"wanted", reflect.TypeFor[Wanted]()},
+	{"amended", reflect.TypeFor[Amended]()},
+	{"concluded", reflect.TypeFor[Concluded]()},
+	{"waived", reflect.TypeFor[Waived]()},
+	{"pinned", reflect.TypeFor[Pinned]()},
+	{"archived", reflect.TypeFor[Archived]()},
+	{"opened", reflect.TypeFor[Opened]()},
+	{"published", reflect.TypeFor[Published]()},
 }
 
 func (RunStarted) body()        {}
@@ -115,6 +124,15 @@ func (Planned) body()           {}
 func (Revised) body()           {}
 func (Renamed) body()           {}
 func (Held) body()              {}
+func (Staffed) body()           {}
+func (Wanted) body()            {}
+func (Amended) body()           {}
+func (Concluded) body()         {}
+func (Waived) body()            {}
+func (Pinned) body()            {}
+func (Archived) body()          {}
+func (Opened) body()            {}
+func (Published) body()         {}
 
 var byName, byType = index()
 
