@@ -25,7 +25,7 @@ steps:
 `
 
 // project makes a directory with a configuration of two agents and opens it.
-func project(t *testing.T, orchestrator string) *App {
+func playground(t *testing.T, orchestrator string) *App {
 	t.Helper()
 	return bare(t, `
 agents:
@@ -77,7 +77,7 @@ func refused(t *testing.T, a *App, q control.Request, words string) {
 
 // Where nobody can be asked the override gate is off, and that is said.
 func TestOverrideNeedsSomebodyToAsk(t *testing.T) {
-	a := project(t, "orchestrator: {override: wait}\n")
+	a := playground(t, "orchestrator: {override: wait}\n")
 	for asks, gate := range map[bool]bool{false: false, true: true} {
 		q := a.request()
 		q.Asks = asks
@@ -94,7 +94,7 @@ func TestOverrideNeedsSomebodyToAsk(t *testing.T) {
 
 // One agent alone is one agent, whoever says so.
 func TestSingleTakesOneAgent(t *testing.T) {
-	a := project(t, "orchestrator: {agent_mode: single}\n")
+	a := playground(t, "orchestrator: {agent_mode: single}\n")
 	q := a.request()
 	q.Agents = []event.AgentID{"ada", "bob"}
 	refused(t, a, q, "agent_mode: single")
@@ -107,7 +107,7 @@ func TestSingleTakesOneAgent(t *testing.T) {
 
 // A ceiling on money that cannot be kept is refused before anything is spent.
 func TestMoneyNeedsAPrice(t *testing.T) {
-	a := project(t, "orchestrator: {max_cost: 1}\n")
+	a := playground(t, "orchestrator: {max_cost: 1}\n")
 	if _, err := a.Prepare(t.Context(), a.request()); err != nil {
 		t.Errorf("with known prices: %v", err)
 	}
@@ -121,7 +121,7 @@ orchestrator: {max_cost: 1}
 
 // A run that goes by rules of a newer version is read here and not driven.
 func TestNewerRulesAreNotDriven(t *testing.T) {
-	a := project(t, "")
+	a := playground(t, "")
 	run, err := a.Prepare(t.Context(), a.request())
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func record(t *testing.T, a *App, run control.Run) {
 
 // Only what people say can be sent to a run.
 func TestSendTakesWhatPeopleSay(t *testing.T) {
-	a := project(t, "")
+	a := playground(t, "")
 	run, err := a.Prepare(t.Context(), a.request())
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestSendTakesWhatPeopleSay(t *testing.T) {
 
 // A window opens a long run from a checkpoint and shows the same.
 func TestOpenFromACheckpoint(t *testing.T) {
-	a := project(t, "")
+	a := playground(t, "")
 	run, err := a.Prepare(t.Context(), a.request())
 	if err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func TestConfigurationIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := project(t, "")
+	a := playground(t, "")
 	t.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 	q := a.request()
@@ -122,7 +122,7 @@ func TestConfigurationIsKept(t *testing.T) {
 // permits nothing.
 func TestProjectPermitsNothing(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	a := project(t, "")
+	a := playground(t, "")
 	put(t, a, ".conclave/x")
 	if err := os.WriteFile(filepath.Join(a.project, ".conclave", "permissions.json"), []byte(`[{"hash":"0123456789abcdef"}]`), 0o600); err != nil {
 		t.Fatal(err)

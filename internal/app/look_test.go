@@ -247,7 +247,7 @@ func TestShellEndsWithItsContext(t *testing.T) {
 }
 
 func TestExport(t *testing.T) {
-	a := project(t, "")
+	a := playground(t, "")
 	run, err := a.Prepare(t.Context(), a.request())
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func put(t *testing.T, a *App, names ...string) {
 
 // What a task names with an @ becomes material of the run.
 func TestRefs(t *testing.T) {
-	a := project(t, "")
+	a := playground(t, "")
 	put(t, a, "src/main.go", "docs/a b.md", "shot.png")
 	in := func(name string) string { return filepath.Join(a.project, name) }
 	for _, tt := range []struct {
@@ -79,7 +79,7 @@ func TestRefs(t *testing.T) {
 // The request's context paths come over the configured ones; the same path is
 // one path, and what is said last about it holds.
 func TestMaterial(t *testing.T) {
-	a := project(t, "")
+	a := playground(t, "")
 	put(t, a, "src/x", "docs/y", "shot.png", "fake.png/z", "text.md")
 	in := func(name string) string { return filepath.Join(a.project, name) }
 	q := a.request()
@@ -149,7 +149,7 @@ func TestProviderTablesAgree(t *testing.T) {
 // program says which.
 func TestFoundTeam(t *testing.T) {
 	t.Setenv("OLLAMA_HOST", "127.0.0.1:1")
-	a := project(t, "")
+	a := playground(t, "")
 	q := a.request()
 	q.Config = ""
 	run, err := a.Prepare(t.Context(), q)
@@ -186,7 +186,7 @@ func TestMissingKey(t *testing.T) {
 // Text that nobody typed, from a pipe or out of a configuration, names no files:
 // whoever wrote it would hand out what is the user's.
 func TestPipedTaskGivesNothing(t *testing.T) {
-	a := project(t, "")
+	a := playground(t, "")
 	put(t, a, "src/main.go")
 	q := a.request()
 	q.Piped, q.Task = true, "Review: import '@babel/core'; see @src:w"

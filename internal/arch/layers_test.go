@@ -23,10 +23,13 @@ var layers = []struct {
 	{"coord", "event flow budget coord/vote"},
 	{"coord/coordtest", "event flow coord"},
 	{"chat", "event flow"},
+	{"launch", "event"},
+	{"talk", "event flow budget"},
 
 	{"policy", "event"},
 	{"gear", "event policy"},
 	{"confine", "policy"},
+	{"project", "event"},
 
 	// Seams, each with its suite.
 	{"eventlog backend", "event"},
@@ -69,20 +72,20 @@ var layers = []struct {
 	// Shell.
 	{"live workspace planfile", "event"},
 	{"engine", "event flow eventlog live"},
-	{"agent", "event flow eventlog live backend policy tool coord prompt engine"},
+	{"agent", "event flow eventlog live backend policy tool coord talk launch prompt engine"},
 	{"redact", ""},
 	{"kit", "event policy gear confine workspace sandbox tool prompt agent"},
 	{"agent/agenttest", "event flow eventlog backend backend/script tool coord engine agent"},
 
 	// Surfaces, what lies between them and the program, and the program.
 	{"config", "event policy gear backend"},
-	{"control", "event live view"},
-	{"cli", "event live view config control"},
+	{"control", "event live view launch project"},
+	{"cli", "event live view config launch project control"},
 	{"tui/text", "view"},
 	{"tui/theme", ""},
 	{"tui/list", "tui/text"},
 	{"tui/markdown tui/diff tui/input", "tui/text tui/theme"},
-	{"tui", "event live view control tui/text tui/theme tui/list tui/markdown tui/diff tui/input"},
+	{"tui", "event live view launch project control tui/text tui/theme tui/list tui/markdown tui/diff tui/input"},
 	{"tui/robot", "event live view control tui"},
 	{"tui/shot", ""},
 	{"app", "everything"},

@@ -66,6 +66,8 @@ type Control interface {
 
 	Looks
 	Sessions
+	Launches
+	Projects
 }
 
 // A Request is a run somebody wants.

@@ -2,8 +2,11 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 
 	"conclave/internal/event"
+	"conclave/internal/launch"
+	"conclave/internal/project"
 	"conclave/internal/view"
 )
 
@@ -22,6 +25,47 @@ type Sessions interface {
 	Team(ctx context.Context, config string) (Team, error)
 	// History is what was asked here before, newest first, each text once.
 	History(ctx context.Context, limit int) ([]string, error)
+	// Newest is the session with an agent that was used last here and is not put
+	// away.
+	Newest(ctx context.Context) (id event.FlowID, ok bool, err error)
+	// Fork begins a new session with everything another one holds, up to where
+	// its last turn was over.
+	Fork(ctx context.Context, id event.FlowID) (event.FlowID, error)
+}
+
+// Launches is what surfaces can do about runs that are wanted. Whether one is
+// launched is decided by the session it is wanted in, and told by its events.
+type Launches interface {
+	// Want asks for a run in a session of a client, under an id that makes asking
+	// twice the same as asking once. What is wrong with the call is a
+	// *launch.Problem, and nothing is recorded.
+	Want(ctx context.Context, session event.FlowID, id string, p launch.Params, by string) error
+	// Amend changes a wanted run that a person is being asked about; revision is
+	// the one that was changed.
+	Amend(ctx context.Context, session event.FlowID, want string, revision int, p launch.Params, by string) error
+	// Params is a launch as a person edits it.
+	Params(ctx context.Context, l event.Launch) (launch.Params, error)
+	// Offer is what whoever may launch runs here is told.
+	Offer(ctx context.Context, config string) (Offer, error)
+}
+
+// An Offer is what a program outside is told of launch_run.
+type Offer struct {
+	Team        []event.Teammate
+	Guidance    string // when and how to launch runs
+	Description string // of the tool
+	Schema      json.RawMessage
+	Approve     bool // a person is asked before each run
+}
+
+// Projects is what surfaces can see of the projects of sessions.
+type Projects interface {
+	// Projects lists them, the one that changed last first.
+	Projects(ctx context.Context) ([]project.Project, error)
+	// Project is one of them; its error is a *NotFound if there is none.
+	Project(ctx context.Context, name string) (project.Project, error)
+	// Deliverable is a file of a project: version n, or with zero as it is now.
+	Deliverable(ctx context.Context, name, path string, n int) ([]byte, error)
 }
 
 // A Team is who would work, and how if nothing else is said.
@@ -33,6 +77,19 @@ type Team struct {
 	// Source says where the agents come from, and Warnings what is doubtful.
 	Source   string
 	Warnings []string
+	// Interactive is the agent people talk to; nil where interactive mode is off.
+	Interactive *Interactive
+}
+
+// Interactive is how interactive mode is configured.
+type Interactive struct {
+	Agent Member
+	// Approve: a person is asked before a run is launched. Disabled: nothing is
+	// held while one goes on.
+	Approve  bool
+	Disabled bool
+	// Dir is where projects are.
+	Dir string
 }
 
 // A Member is one agent of a team.

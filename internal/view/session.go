@@ -41,6 +41,8 @@ type Session struct {
 	Resumed int `json:"resumed,omitempty"` // times
 	// Heard is what was said and has no verdict yet.
 	Heard []Heard `json:"heard,omitempty"`
+	// Talk is nil in a session of kind coordinate.
+	Talk *Talk `json:"talk,omitempty"`
 }
 
 // A SessionTurn is something that was said, and what came of it.
@@ -54,6 +56,11 @@ type SessionTurn struct {
 	By     string              `json:"by,omitempty"`
 	Runs   []SessionRun        `json:"runs,omitempty"`
 	Plan   *SessionPlan        `json:"plan,omitempty"`
+	// Of a session with an agent: what it did, in order, whether that is over, and
+	// why if it failed.
+	Steps  []SessionStep `json:"steps,omitempty"`
+	Over   bool          `json:"over,omitempty"`
+	Failed string        `json:"failed,omitempty"`
 }
 
 // A SessionRun is a run of a session. Its log has everything else about it.
@@ -79,6 +86,13 @@ type SessionRun struct {
 	// Unread is what was said to it and reached nobody: the next run is told.
 	Unread []event.Content `json:"unread,omitempty"`
 	Usage  event.Usage     `json:"usage,omitzero"`
+	// Of one that was wanted: by which fact, what was launched, what it may spend,
+	// the project that was open, and its whole result.
+	Want    string        `json:"want,omitempty"`
+	Launch  *event.Launch `json:"launch,omitempty"`
+	Grant   event.Budget  `json:"grant,omitzero"`
+	Project string        `json:"project,omitempty"`
+	Result  event.Content `json:"result,omitzero"`
 }
 
 // Unbegun reports whether a run could not begin.
