@@ -95,7 +95,7 @@ func (s *Workshop) inner(dir string) []string {
 func (h *hand) paths() []prompt.Path {
 	var out []prompt.Path
 	for _, c := range h.kit.shop.Spec.ContextPaths {
-		m := h.kit.shop.context(c, h.need.Write && !h.need.Planning)
+		m := h.kit.shop.context(c, h.writes())
 		out = append(out, prompt.Path{Path: c.Path, Write: m.Write, Protected: c.Protected})
 	}
 	return out

@@ -31,13 +31,14 @@ type given struct {
 // lasting is an action as it is kept for good: the workspace, which is another
 // folder in every run, is called by what it is.
 func (h *hand) lasting(a policy.Action) policy.Action {
-	if h.kit.tree == nil {
+	dir := h.kit.dir()
+	if dir == "" {
 		return a
 	}
-	a.Dir = inWorkspace(h.kit.tree.Dir(), a.Dir)
+	a.Dir = inWorkspace(dir, a.Dir)
 	switch a.Kind {
 	case policy.Read, policy.Write, policy.Delete:
-		a.Target = inWorkspace(h.kit.tree.Dir(), a.Target)
+		a.Target = inWorkspace(dir, a.Target)
 	}
 	a.Also = slices.Clone(a.Also)
 	for i := range a.Also {

@@ -201,7 +201,7 @@ func (h *hand) Snapshot(ctx context.Context) (string, error) {
 
 // Written implements [agent.Hand].
 func (h *hand) Written(ctx context.Context) (event.Written, error) {
-	if !h.need.Write {
+	if !h.need.Write || h.kit.shop.Home != "" {
 		return event.Written{}, nil
 	}
 	return h.kit.shop.Run.Written(ctx)

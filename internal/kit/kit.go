@@ -1,8 +1,8 @@
-// Package kit equips the agents of a run: it makes each turn's place out of
-// workspace, snapshots and context paths, opens it for file tools and for
-// commands alike, and puts the tools together.
+// Package kit equips the agents of a run, or the one of a session: it makes each
+// turn's place out of workspace, snapshots and context paths, opens it for file
+// tools and for commands alike, and puts the tools together.
 //
-// A [Workshop] belongs to a run, a [Kit] in it to an agent, a hand of that to one
+// A [Workshop] belongs to a run or a session, a [Kit] in it to an agent, a hand of that to one
 // turn. What rights a turn has is decided by its place alone, and every tool
 // works through it: file tools through handles (package confine), commands in a
 // box (package sandbox) that shows the same mounts at the same paths. Changing
@@ -36,6 +36,12 @@ type Workshop struct {
 	Flow event.FlowID
 	Spec event.RunSpec
 	Run  *workspace.Run
+	// Home, in place of Run, is where the agent of a session works: a folder that
+	// is what it is, without snapshots. Such an agent acts for the person, so what
+	// of the context paths may be written it may always write. Shown are folders
+	// that it may look into besides.
+	Home  string
+	Shown []string
 	// State is the program's own directory, which no agent sees but for what it
 	// is given of it.
 	State string
@@ -162,7 +168,7 @@ func (k *Kit) Open(ctx context.Context, n agent.Need) (_ agent.Hand, err error) 
 	if err := h.look(ctx, n.Peers); err != nil {
 		return nil, err
 	}
-	if n.Write {
+	if n.Write && k.shop.Home == "" {
 		if err := k.shop.Run.Baseline(ctx, k.shop.Spec.ContextPaths); err != nil {
 			return nil, fmt.Errorf("remember the user's files: %w", err)
 		}
@@ -176,6 +182,14 @@ func (k *Kit) Open(ctx context.Context, n agent.Need) (_ agent.Hand, err error) 
 // enter makes the agent's workspace ready: put back to its last answer where an
 // earlier take of a round was cut.
 func (k *Kit) enter(ctx context.Context, n agent.Need) error {
+	if k.shop.Home != "" {
+		for _, dir := range append([]string{k.shop.Home}, k.shop.Shown...) {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return fmt.Errorf("make a workspace: %w", err)
+			}
+		}
+		return nil
+	}
 	if k.tree == nil {
 		t, err := k.shop.Run.Tree(ctx, k.seat.Label)
 		if err != nil {
@@ -197,19 +211,37 @@ func (k *Kit) notes() (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
+// dir is where the agent works; empty for one that does so nowhere.
+func (k *Kit) dir() string {
+	switch {
+	case k.tree != nil:
+		return k.tree.Dir()
+	case k.gear.Files || k.gear.Shell != nil:
+		return k.shop.Home
+	}
+	return ""
+}
+
+// writes reports whether the writable context paths may be written in the turn.
+func (h *hand) writes() bool {
+	return (h.need.Write || h.kit.shop.Home != "") && !h.need.Planning
+}
+
 // place is what a turn can reach.
 func (h *hand) place() policy.Place {
 	k := h.kit
-	p := policy.Place{}
-	if k.tree != nil {
-		p.Dir = k.tree.Dir()
+	p := policy.Place{Dir: k.dir()}
+	if p.Dir != "" {
 		p.Mounts = append(p.Mounts, policy.Mount{Path: p.Dir, Write: !h.need.Planning, Protected: guarded(p.Dir)})
 	}
 	for _, f := range h.folders {
 		p.Mounts = append(p.Mounts, policy.Mount{Path: f.Dir})
 	}
+	for _, dir := range k.shop.Shown {
+		p.Mounts = append(p.Mounts, policy.Mount{Path: dir})
+	}
 	for _, c := range k.shop.Spec.ContextPaths {
-		p.Mounts = append(p.Mounts, k.shop.context(c, h.need.Write && !h.need.Planning))
+		p.Mounts = append(p.Mounts, k.shop.context(c, h.writes()))
 	}
 	if s := k.gear.Shell; s != nil {
 		for _, m := range s.Mounts {
