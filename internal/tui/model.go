@@ -74,6 +74,11 @@ type conversation struct {
 	review  *planReview // of the plan that waits
 	unheard []unheard
 	leaving bool // the window closes when the run has ended
+
+	// talk is what the window has besides of a conversation with one agent.
+	talk talking
+	// aside: what is said is for all, though an agent could be talked to.
+	aside bool
 }
 
 var _ tea.Model = (*Model)(nil)

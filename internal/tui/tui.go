@@ -51,6 +51,11 @@ type Options struct {
 	Flow event.FlowID
 	// Pick: the person chooses what to go on with from a list first.
 	Pick bool
+	// Interactive: where an agent is configured to be talked to, a conversation
+	// is with that one, and the newest there is goes on unless Fresh. Else what is
+	// said is worked on by all.
+	Interactive bool
+	Fresh       bool
 	// Task is said at once, as if it had been typed.
 	Task string
 	// Config is the file that a new conversation's agents come from.
