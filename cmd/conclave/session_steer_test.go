@@ -56,7 +56,7 @@ func TestCancelASession(t *testing.T) {
 	x.says(x.out, `^run-\S+ is cancelled`)
 	driver.ends(0) // at rest
 	s, err := a.Open(t.Context(), id)
-	if err != nil || s.Session.Turns[0].Runs[0].Status != event.StatusCancelled {
+	if err != nil || s.Session.Turns.At(0).Runs[0].Status != event.StatusCancelled {
 		t.Errorf("%+v, %v", s.Session, err)
 	}
 	again := p.start(t, "runs", "cancel", string(id))
@@ -72,7 +72,7 @@ func TestTakeOverASession(t *testing.T) {
 	p.heal(t)
 	x := p.start(t, "resume", "--take-over", string(id))
 	x.ends(0)
-	if s, err := a.Open(t.Context(), id); err != nil || s.Session.Turns[0].Runs[0].Status != event.StatusSuccess {
+	if s, err := a.Open(t.Context(), id); err != nil || s.Session.Turns.At(0).Runs[0].Status != event.StatusSuccess {
 		t.Errorf("%+v, %v", s.Session, err)
 	}
 	if !strings.Contains(x.out.String(), "success") {
@@ -127,7 +127,7 @@ func TestAnswerWithoutADriver(t *testing.T) {
 	x.says(x.out, `^Noted\. Nobody drives`)
 	p.output(t, "drive", string(id))
 	s, err := a.Open(t.Context(), id)
-	if err != nil || s.Session.Turns[0].Runs[0].Status != event.StatusSuccess {
+	if err != nil || s.Session.Turns.At(0).Runs[0].Status != event.StatusSuccess {
 		t.Errorf("%+v, %v", s.Session, err)
 	}
 	p.sound(t)

@@ -60,10 +60,10 @@ func TestSessionKilledAnywhere(t *testing.T) {
 		}
 		p.output(t, "drive", string(id))
 		s, err := a.Open(t.Context(), id)
-		if err != nil || len(s.Session.Turns) != turn+1 {
+		if err != nil || s.Session.Turns.Len() != turn+1 {
 			t.Fatalf("%+v, %v", s.Session, err)
 		}
-		runs := s.Session.Turns[turn].Runs
+		runs := s.Session.Turns.At(turn).Runs
 		if len(runs) != 1 || runs[0].Status != event.StatusSuccess || runs[0].Answer.Text != want {
 			t.Errorf("turn %d: %+v, want one run with %q", turn+1, runs, want)
 		}
@@ -93,13 +93,13 @@ func killedDriver(t *testing.T, p *project, a *app.App, id event.FlowID, turn in
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s = s.Apply(e); len(s.Turns) > turn && len(s.Turns[turn].Runs) > 0 {
+		if s = s.Apply(e); s.Turns.Len() > turn && len(s.Turns.At(turn).Runs) > 0 {
 			break
 		}
 	}
-	if len(s.Turns) > turn && after > 0 {
+	if s.Turns.Len() > turn && after > 0 {
 		n := 0
-		for range a.Follow(ctx, s.Turns[turn].Runs[0].ID, 1) {
+		for range a.Follow(ctx, s.Turns.At(turn).Runs[0].ID, 1) {
 			if n++; n >= after {
 				break
 			}
@@ -146,7 +146,7 @@ func TestSessionInBackground(t *testing.T) {
 			t.Fatal(err)
 		}
 		s = s.Apply(e)
-		if s.State() == view.SessionIdle && len(s.Turns) == 1 {
+		if s.State() == view.SessionIdle && s.Turns.Len() == 1 {
 			break
 		}
 	}

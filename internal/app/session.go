@@ -213,7 +213,7 @@ func (a *App) History(ctx context.Context, limit int) ([]string, error) {
 			if err != nil || s.Session == nil {
 				continue // what is damaged is for others to tell
 			}
-			for _, t := range s.Session.Turns {
+			for _, t := range s.Session.Turns.All(0) {
 				all = append(all, asked{t.At, t.Text})
 			}
 		}

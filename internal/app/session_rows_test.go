@@ -182,10 +182,10 @@ func TestLaunchedAndNotStarted(t *testing.T) {
 		}
 	}
 	now, err := a.Open(t.Context(), k.id)
-	if err != nil || len(now.Session.Turns) != 1 || len(now.Session.Turns[0].Runs) != 1 {
+	if err != nil || now.Session.Turns.Len() != 1 || len(now.Session.Turns.At(0).Runs) != 1 {
 		t.Fatalf("%+v, %v", now.Session, err)
 	}
-	if r := last(now.Session.Turns[0]); r.ID != launched.Run || r.Status != event.StatusSuccess {
+	if r := last(now.Session.Turns.At(0)); r.ID != launched.Run || r.Status != event.StatusSuccess {
 		t.Errorf("got %+v, launched was %s", r, launched.Run)
 	}
 	if flows, err := a.Flows(t.Context()); err != nil || len(flows) != 2 {

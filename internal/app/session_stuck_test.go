@@ -73,7 +73,7 @@ func TestRunsThatCannotBegin(t *testing.T) {
 				if err != nil {
 					t.Fatalf("the session cannot go on: %v", err)
 				}
-				if r := last(s.Turns[len(s.Turns)-1]); r.Status != "" || !strings.Contains(r.Error, c.words) {
+				if r := last(s.Turns.At(s.Turns.Len() - 1)); r.Status != "" || !strings.Contains(r.Error, c.words) {
 					t.Errorf("got %+v", r)
 				}
 			}
@@ -114,7 +114,7 @@ func TestCancelWhatCannotGoOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := last(s.Session.Turns[0]); r.Status != event.StatusCancelled {
+	if r := last(s.Session.Turns.At(0)); r.Status != event.StatusCancelled {
 		t.Errorf("got %+v", r)
 	}
 	k.drive().sound()
@@ -197,7 +197,7 @@ func TestPlanThatCannotBeKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := k.settled(event.Renamed{Title: "a pond"})
-	if err != nil || len(s.Gates) != 1 || len(s.Turns) != 1 || len(s.Turns[0].Runs) != 1 {
+	if err != nil || len(s.Gates) != 1 || s.Turns.Len() != 1 || len(s.Turns.At(0).Runs) != 1 {
 		t.Errorf("mended: %+v, %v", s, err)
 	}
 }

@@ -141,15 +141,15 @@ func (k *talk) say(text string, m event.Modes) view.SessionTurn {
 	k.t.Helper()
 	var turns int
 	if s, err := k.a.Open(k.t.Context(), k.id); err == nil {
-		turns = len(s.Session.Turns)
+		turns = s.Session.Turns.Len()
 	}
 	s := k.send(event.Said{Text: event.Inline(text), Modes: m}, func(s view.Session) bool {
-		return len(s.Turns) > turns && (s.State() == view.SessionIdle || s.State() == view.SessionReviewing)
+		return s.Turns.Len() > turns && (s.State() == view.SessionIdle || s.State() == view.SessionReviewing)
 	})
-	if len(s.Turns) == turns {
+	if s.Turns.Len() == turns {
 		k.t.Fatalf("%q was refused: %+v", text, s.Refusals)
 	}
-	return s.Turns[turns]
+	return s.Turns.At(turns)
 }
 
 func (k *talk) reply(choice, text string, revision int) view.Session {
@@ -236,7 +236,7 @@ func TestPlanMode(t *testing.T) {
 		t.Errorf("an old revision was approved: %+v", n.Gates)
 	}
 	done := k.reply(event.PlanApprove, "use oak", 3)
-	turn = done.Turns[0]
+	turn = done.Turns.At(0)
 	if got := last(turn); got.Purpose != event.PurposeExecute || got.Answer.Text != "Built as planned. It was: build a shed" {
 		t.Errorf("carried out: %+v", got)
 	}
@@ -293,7 +293,7 @@ func TestLeaveAndResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turn := now.Session.Turns[0]
+	turn := now.Session.Turns.At(0)
 	if len(turn.Runs) != 1 || turn.Runs[0].ID != s.Running || turn.Runs[0].Answer.Text != "Here I am." {
 		t.Errorf("resumed: %+v", turn.Runs)
 	}
@@ -323,8 +323,8 @@ func TestCancelInSession(t *testing.T) {
 	if err := a.Send(t.Context(), k.id, event.Fact{ID: "in/cancel", Body: event.CancelRequested{By: "ann"}}); err != nil {
 		t.Fatal(err)
 	}
-	s := k.await(func(s view.Session, _ event.Event) bool { return len(s.Turns) == 1 && atRest(s) })
-	if r := last(s.Turns[0]); r.Status != event.StatusCancelled {
+	s := k.await(func(s view.Session, _ event.Event) bool { return s.Turns.Len() == 1 && atRest(s) })
+	if r := last(s.Turns.At(0)); r.Status != event.StatusCancelled {
 		t.Errorf("got %+v", r)
 	}
 	if r := last(k.say("hello", event.Modes{Quick: true})); r.Status != event.StatusSuccess {

@@ -140,7 +140,7 @@ func (e *env) showSession(ctx context.Context, c control.Control, s view.Session
 		return err
 	}
 	fmt.Fprintf(e.Out, "%s\n%s\n", p.bold(string(s.ID)), view.Shorten(title, 200))
-	for _, t := range s.Turns {
+	for _, t := range s.Turns.All(0) {
 		said, err := c.Text(ctx, t.Text)
 		if err != nil {
 			return err
@@ -194,8 +194,8 @@ func fillSession(ctx context.Context, c control.Control, s *view.Session) error 
 		errs = append(errs, err)
 		v.Text = t
 	}
-	for i := range s.Turns {
-		t := &s.Turns[i]
+	var turns []view.SessionTurn
+	for _, t := range s.Turns.All(0) {
 		fill(&t.Text)
 		for j := range t.Runs {
 			fill(&t.Runs[j].Answer)
@@ -205,7 +205,9 @@ func fillSession(ctx context.Context, c control.Control, s *view.Session) error 
 				fill(&t.Plan.Revisions[j].Text)
 			}
 		}
+		turns = append(turns, t)
 	}
+	s.Turns = view.ListOf(turns...)
 	return errors.Join(errs...)
 }
 

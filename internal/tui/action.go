@@ -127,7 +127,7 @@ func (m *Model) situation() Situation {
 		return Gate
 	case m.busy():
 		return Running
-	case m.story != nil || len(m.session.Turns) > 0:
+	case m.story != nil || m.session.Turns.Len() > 0:
 		return Finished
 	}
 	return Idle

@@ -76,12 +76,12 @@ func amountWords(a event.Amount) string {
 
 // turnCosts is what each thing said in the conversation has taken.
 func (m *Model) turnCosts(width int) []string {
-	if len(m.session.Turns) == 0 {
+	if m.session.Turns.Len() == 0 {
 		return nil
 	}
 	rows := [][]string{{"turn", "cost", "runs", "input", "output", "cached", "reasoning"}}
 	var all event.Usage
-	for i, t := range m.session.Turns {
+	for i, t := range m.session.Turns.All(0) {
 		var sum event.Usage
 		for _, r := range t.Runs {
 			u := r.Usage

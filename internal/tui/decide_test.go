@@ -76,8 +76,8 @@ func newestRun(t testing.TB, a *program) event.FlowID {
 		}
 		s = s.Apply(e)
 	}
-	last := s.Turns[len(s.Turns)-1].Runs
-	return last[len(last)-1].ID
+	last, _ := s.Turns.Last()
+	return last.Runs[len(last.Runs)-1].ID
 }
 
 func cardOf(t testing.TB, a *program, id event.FlowID) view.Card {

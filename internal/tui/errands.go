@@ -54,8 +54,8 @@ func (m *Model) copyAnswer(args string) tea.Cmd {
 	all := answersOf(m.shown())
 	n, err := strconv.Atoi(args)
 	switch {
-	case err == nil && n >= 1 && n <= len(m.session.Turns):
-		for _, r := range slices.Backward(m.session.Turns[n-1].Runs) {
+	case err == nil && n >= 1 && n <= m.session.Turns.Len():
+		for _, r := range slices.Backward(m.session.Turns.At(n - 1).Runs) {
 			if !r.Answer.Empty() {
 				return m.copy(m.texts.of(r.Answer))
 			}
@@ -63,7 +63,7 @@ func (m *Model) copyAnswer(args string) tea.Cmd {
 		m.notify(fmt.Sprintf("Turn %d has no answer.", n))
 		return nil
 	case err == nil:
-		m.notify(fmt.Sprintf("There are %s.", plural(len(m.session.Turns), "turn")))
+		m.notify(fmt.Sprintf("There are %s.", plural(m.session.Turns.Len(), "turn")))
 		return nil
 	case args == "" || args == "answer":
 		if f := m.shown().result.Final; !f.Empty() {
@@ -84,7 +84,7 @@ func (m *Model) copyAnswer(args string) tea.Cmd {
 
 // lastFinal is the newest final answer of the conversation.
 func (m *Model) lastFinal() (event.Content, bool) {
-	for _, t := range slices.Backward(m.session.Turns) {
+	for _, t := range m.session.Turns.Backward() {
 		for _, r := range slices.Backward(t.Runs) {
 			if !r.Answer.Empty() {
 				return r.Answer, true

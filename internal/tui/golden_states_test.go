@@ -201,7 +201,7 @@ func (p *play) runs() {
 	p.program.flows = []control.Flow{row("session-1", view.KindSession, question, 3*time.Minute), row("run-3", view.KindRun, "Paint the shed", 50*time.Hour)}
 	p.program.flows[0].Doing = view.SessionIdle
 	p.program.snaps = map[event.FlowID]view.Snapshot{
-		"session-1": {Session: &view.Session{Usage: event.Usage{Cost: 68_000}, Turns: []view.SessionTurn{{Runs: []view.SessionRun{{Answer: event.Inline(adas)}}}}}},
+		"session-1": {Session: &view.Session{Usage: event.Usage{Cost: 68_000}, Turns: view.ListOf(view.SessionTurn{Runs: []view.SessionRun{{Answer: event.Inline(adas)}}})}},
 		"run-3":     {Result: view.Result{Final: event.Inline("Green.")}},
 	}
 }

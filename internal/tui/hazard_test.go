@@ -22,7 +22,7 @@ func TestKeysBeforeFrames(t *testing.T) {
 
 	s.talk(event.SessionStarted{Kind: event.SessionCoordinate})
 	p := &planReview{gate: "plan", revision: 1, view: planLines, note: newField(""), comment: newField("")}
-	s.session.Turns = []view.SessionTurn{{Plan: &view.SessionPlan{ID: "plan", Revisions: []event.Planned{{Plan: "plan", Revision: 1, Text: event.Inline("one\ntwo")}}}}}
+	s.session.Turns = view.ListOf(view.SessionTurn{Plan: &view.SessionPlan{ID: "plan", Revisions: []event.Planned{{Plan: "plan", Revision: 1, Text: event.Inline("one\ntwo")}}}})
 	s.screens = []Screen{p}
 	s.press(key("up"), key("c"), key("x"), key("enter"))
 	if len(p.comments) != 1 || p.comments[0].quote != "one" {

@@ -64,9 +64,9 @@ func (m *Model) placeholder() string {
 	switch {
 	case m.modes.Plan:
 		return "What is to be planned" + who + "?"
-	case len(m.session.Turns) > 0 && m.modes.Single:
+	case m.session.Turns.Len() > 0 && m.modes.Single:
 		return "Go on with " + text.Clean(string(m.single())) + " alone"
-	case len(m.session.Turns) > 0:
+	case m.session.Turns.Len() > 0:
 		return "Go on with the conversation"
 	case m.modes.Single:
 		return "What do you want done" + who + "?"

@@ -90,7 +90,7 @@ func (m *Model) rule(w int) string { return m.theme.Border.Render(strings.Repeat
 // body is the timeline, or several side by side, or the welcome.
 func (m *Model) body(w, h int) []string {
 	switch {
-	case m.story == nil && len(m.session.Turns)+len(m.session.Heard) == 0:
+	case m.story == nil && m.session.Turns.Len()+len(m.session.Heard) == 0:
 		return m.welcome(w, h)
 	case m.splits(w):
 		return m.splitView(w, h)

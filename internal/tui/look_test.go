@@ -345,7 +345,7 @@ func TestRunsList(t *testing.T) {
 	}
 	p.flows[0].Doing = view.SessionIdle
 	p.snaps = map[event.FlowID]view.Snapshot{
-		"session-1": {Session: &view.Session{Usage: event.Usage{Cost: 420_000}, Turns: []view.SessionTurn{{Runs: []view.SessionRun{{Answer: event.Inline("**Merge** sort.")}}}}}},
+		"session-1": {Session: &view.Session{Usage: event.Usage{Cost: 420_000}, Turns: view.ListOf(view.SessionTurn{Runs: []view.SessionRun{{Answer: event.Inline("**Merge** sort.")}}})}},
 		"run-3":     {Result: view.Result{Final: event.Inline("Green.")}},
 	}
 	s.press(tea.KeyPressMsg{Code: tea.KeyF3})

@@ -66,7 +66,7 @@ func runPlain(ctx context.Context, m *Model, o Options) error {
 	p.wg.Go(func() { p.readLines(in) })
 	p.welcome()
 	if o.Task != "" {
-		p.due = len(m.session.Turns) + 1
+		p.due = m.session.Turns.Len() + 1
 	}
 	p.do(m.Init())
 	for {
@@ -148,16 +148,16 @@ func (p *plain) settled() bool {
 			return true
 		}
 	}
-	turns := p.m.session.Turns
+	last, _ := p.m.session.Turns.Last()
 	switch {
 	case p.m.busy() || !p.m.caughtUp():
 		return false
 	case p.due == 0 || len(p.m.session.Refusals) > 0:
 		return true
-	case len(turns) < p.due:
+	case p.m.session.Turns.Len() < p.due:
 		return false
 	}
-	runs := turns[len(turns)-1].Runs
+	runs := last.Runs
 	return len(runs) > 0 && runs[len(runs)-1].Over && (p.m.story == nil || p.m.story.over() || runs[len(runs)-1].Status == "")
 }
 
@@ -191,7 +191,7 @@ func (p *plain) typed(s string) tea.Cmd {
 		out.Shell, out.Text = true, strings.TrimSpace(rest)
 	}
 	if out.Command == "" && !out.Shell && s != "" && !p.m.busy() {
-		p.due = len(p.m.session.Turns) + 1
+		p.due = p.m.session.Turns.Len() + 1
 	}
 	return p.m.submit(out)
 }

@@ -146,7 +146,7 @@ func planIn(t testing.TB, a *program) view.SessionPlan {
 		}
 		s = s.Apply(e)
 	}
-	for _, x := range s.Turns {
+	for _, x := range s.Turns.All(0) {
 		if x.Plan != nil {
 			return *x.Plan
 		}

@@ -129,8 +129,8 @@ func (p *planReview) Title(m *Model) string {
 
 // planOf is a revision of a plan and the one before it.
 func (m *Model) planOf(id string, revision int) (now, before event.Planned, ok bool) {
-	for i := len(m.session.Turns) - 1; i >= 0; i-- {
-		plan := m.session.Turns[i].Plan
+	for _, t := range m.session.Turns.Backward() {
+		plan := t.Plan
 		if plan == nil || plan.ID != id {
 			continue
 		}

@@ -40,7 +40,7 @@ func (m *Model) ribbon(w int) string {
 
 // unbegun reports whether a run of the conversation could not begin.
 func (m *Model) unbegun(s *story) bool {
-	for _, t := range m.session.Turns {
+	for _, t := range m.session.Turns.All(0) {
 		for _, r := range t.Runs {
 			if r.ID == s.id {
 				return r.Unbegun()

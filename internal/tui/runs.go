@@ -112,7 +112,7 @@ func (r *runs) look(m *Model, f control.Flow) tea.Cmd {
 // answerSoFar is the final answer, or else the newest there is.
 func answerSoFar(s view.Snapshot) event.Content {
 	if s.Session != nil {
-		for _, t := range slices.Backward(s.Session.Turns) {
+		for _, t := range s.Session.Turns.Backward() {
 			for _, r := range slices.Backward(t.Runs) {
 				if !r.Answer.Empty() {
 					return r.Answer

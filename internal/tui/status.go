@@ -72,7 +72,7 @@ func memberWords(backend, model string, tools bool, servers []string) []string {
 // flowStatus says what is shown, where it is and who drives it.
 func (m *Model) flowStatus(say func(string, ...any)) {
 	if m.id != "" {
-		say("conversation %s, %s, %s", m.id, m.session.State(), plural(len(m.session.Turns), "turn"))
+		say("conversation %s, %s, %s", m.id, m.session.State(), plural(m.session.Turns.Len(), "turn"))
 	}
 	if s := m.story; s != nil {
 		say("run %s: %s", s.id, runWords(s.card))

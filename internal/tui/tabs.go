@@ -211,7 +211,7 @@ func (m *Model) question() string {
 		return ""
 	}
 	turn := ""
-	if n := len(m.session.Turns); n > 1 {
+	if n := m.session.Turns.Len(); n > 1 {
 		turn = fmt.Sprintf("turn %d · ", n)
 	}
 	return turn + view.Shorten(m.texts.of(s.card.Task), 60)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -90,7 +89,7 @@ func arrive(ctx context.Context, c Program, id event.FlowID, config string) (arr
 
 // newestRun is the run that a conversation is about now.
 func newestRun(s view.Session) event.FlowID {
-	for _, t := range slices.Backward(s.Turns) {
+	for _, t := range s.Turns.Backward() {
 		if n := len(t.Runs); n > 0 {
 			return t.Runs[n-1].ID
 		}

@@ -25,8 +25,7 @@ func (m *Model) around(s *story) (before, after []entry) {
 	} else if from != "" && from == here {
 		at = &after
 	}
-	for i := range m.session.Turns {
-		t := m.session.Turns[i]
+	for _, t := range m.session.Turns.All(0) {
 		own := holds(t, here)
 		if m.past != nil && !own {
 			continue

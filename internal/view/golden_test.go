@@ -138,7 +138,7 @@ func cardLine(c view.Card) string {
 }
 
 func sessionLine(s view.Session) string {
-	line := fmt.Sprintf("%s, %d turns", s.State(), len(s.Turns))
+	line := fmt.Sprintf("%s, %d turns", s.State(), s.Turns.Len())
 	if s.Running != "" {
 		line += " " + string(s.Running)
 	}

@@ -5,11 +5,12 @@ import (
 	"iter"
 )
 
-// A list is a sequence that is never changed in place: push and set return a
+// A List is a sequence that is never changed in place: push and set return a
 // new list that shares all but a few small nodes with the old one, and both
 // stay good. It is a tree of fixed width with the newest items kept aside, so
-// that either costs the same for ten items and for a million.
-type list[T any] struct {
+// that either costs the same for ten items and for a million. As JSON it is an
+// array.
+type List[T any] struct {
 	tail   []*T // the newest items, fewer than width
 	root   *node[T]
 	height int // levels of nodes above the leaves
@@ -26,10 +27,11 @@ const (
 	width     = 1 << widthBits
 )
 
-func (l list[T]) len() int { return l.leaves<<widthBits + len(l.tail) }
+// Len is the number of items.
+func (l List[T]) Len() int { return l.leaves<<widthBits + len(l.tail) }
 
-// at panics if i is out of range, like a slice.
-func (l list[T]) at(i int) T {
+// At is the item at index i. It panics if i is out of range, like a slice.
+func (l List[T]) At(i int) T {
 	if i >= l.leaves<<widthBits {
 		return *l.tail[i-l.leaves<<widthBits]
 	}
@@ -40,7 +42,27 @@ func (l list[T]) at(i int) T {
 	return *n.leaf[i%width]
 }
 
-func (l list[T]) push(v T) list[T] {
+// ListOf is a list of these items.
+func ListOf[T any](items ...T) List[T] {
+	var l List[T]
+	for _, v := range items {
+		l = l.push(v)
+	}
+	return l
+}
+
+// Last is the newest item; ok is false if there is none.
+func (l List[T]) Last() (v T, ok bool) {
+	if n := l.Len(); n > 0 {
+		return l.At(n - 1), true
+	}
+	return v, false
+}
+
+// IsZero reports whether the list is empty.
+func (l List[T]) IsZero() bool { return l.Len() == 0 }
+
+func (l List[T]) push(v T) List[T] {
 	tail := make([]*T, len(l.tail)+1)
 	copy(tail, l.tail)
 	tail[len(l.tail)] = &v
@@ -55,7 +77,7 @@ func (l list[T]) push(v T) list[T] {
 	return l
 }
 
-func (l list[T]) set(i int, v T) list[T] {
+func (l List[T]) set(i int, v T) List[T] {
 	if k := i - l.leaves<<widthBits; k >= 0 {
 		tail := append([]*T(nil), l.tail...)
 		tail[k] = &v
@@ -91,33 +113,41 @@ func (n *node[T]) with(h, index int, leaf []*T) *node[T] {
 // slot is which child of a node at height h holds a leaf.
 func slot(leaf, h int) int { return leaf >> (widthBits * (h - 1)) % width }
 
-// all yields the items from index i on.
-func (l list[T]) all(i int) iter.Seq2[int, T] {
+// All yields the items from index i on.
+func (l List[T]) All(i int) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
-		for i := max(i, 0); i < l.len(); i++ {
-			if !yield(i, l.at(i)) {
+		for i := max(i, 0); i < l.Len(); i++ {
+			if !yield(i, l.At(i)) {
 				return
 			}
 		}
 	}
 }
 
-func (l list[T]) MarshalJSON() ([]byte, error) {
-	out := make([]T, 0, l.len())
-	for _, v := range l.all(0) {
+// Backward yields the items from the newest on.
+func (l List[T]) Backward() iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i := l.Len() - 1; i >= 0; i-- {
+			if !yield(i, l.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+func (l List[T]) MarshalJSON() ([]byte, error) {
+	out := make([]T, 0, l.Len())
+	for _, v := range l.All(0) {
 		out = append(out, v)
 	}
 	return json.Marshal(out)
 }
 
-func (l *list[T]) UnmarshalJSON(p []byte) error {
+func (l *List[T]) UnmarshalJSON(p []byte) error {
 	var in []T
 	if err := json.Unmarshal(p, &in); err != nil {
 		return err
 	}
-	*l = list[T]{}
-	for _, v := range in {
-		*l = l.push(v)
-	}
+	*l = ListOf(in...)
 	return nil
 }

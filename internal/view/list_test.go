@@ -10,10 +10,10 @@ import (
 // sizes that take the tree through several heights.
 func TestListAgainstSlice(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var l list[int]
+	var l List[int]
 	var s []int
 	type kept struct {
-		l list[int]
+		l List[int]
 		s []int
 	}
 	var old []kept
@@ -31,10 +31,10 @@ func TestListAgainstSlice(t *testing.T) {
 	}
 	old = append(old, kept{l, s})
 	for _, k := range old {
-		if k.l.len() != len(k.s) {
-			t.Fatalf("length %d, want %d", k.l.len(), len(k.s))
+		if k.l.Len() != len(k.s) {
+			t.Fatalf("length %d, want %d", k.l.Len(), len(k.s))
 		}
-		for i, v := range k.l.all(0) {
+		for i, v := range k.l.All(0) {
 			if v != k.s[i] {
 				t.Fatalf("item %d of %d is %d, want %d", i, len(k.s), v, k.s[i])
 			}
@@ -46,12 +46,12 @@ func TestListAgainstSlice(t *testing.T) {
 }
 
 func TestListAllStops(t *testing.T) {
-	var l list[int]
+	var l List[int]
 	for i := range 100 {
 		l = l.push(i)
 	}
 	var got []int
-	for _, v := range l.all(97) {
+	for _, v := range l.All(97) {
 		got = append(got, v)
 		if v == 98 {
 			break

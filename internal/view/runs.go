@@ -60,7 +60,7 @@ func RowOf(first, last event.Event) Row {
 
 // With is the row of a session with what is in the middle of its log.
 func (r Row) With(s Session) Row {
-	r.Task, r.Turns, r.Doing = s.Title(), len(s.Turns), s.State()
+	r.Task, r.Turns, r.Doing = s.Title(), s.Turns.Len(), s.State()
 	return r
 }
 

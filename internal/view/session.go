@@ -24,7 +24,7 @@ type Session struct {
 	// Name is the title a person gave it; Title is what to show.
 	Name string `json:"name,omitempty"`
 
-	Turns []SessionTurn `json:"turns,omitempty"` // oldest first
+	Turns List[SessionTurn] `json:"turns,omitzero"` // oldest first
 	// Running is the run that goes on; empty if none does.
 	Running event.FlowID `json:"running,omitempty"`
 	// Gates are the plans that wait for review: none, or one.
@@ -58,9 +58,9 @@ type SessionTurn struct {
 	Plan   *SessionPlan        `json:"plan,omitempty"`
 	// Of a session with an agent: what it did, in order, whether that is over, and
 	// why if it failed.
-	Steps  []SessionStep `json:"steps,omitempty"`
-	Over   bool          `json:"over,omitempty"`
-	Failed string        `json:"failed,omitempty"`
+	Steps  List[SessionStep] `json:"steps,omitzero"`
+	Over   bool              `json:"over,omitempty"`
+	Failed string            `json:"failed,omitempty"`
 }
 
 // A SessionRun is a run of a session. Its log has everything else about it.
@@ -147,7 +147,7 @@ const (
 
 // State is what the session does now.
 func (s Session) State() SessionState {
-	t, ok := s.newest()
+	t, ok := s.Turns.Last()
 	switch {
 	case s.Running != "":
 		return SessionRunning
@@ -169,20 +169,13 @@ func (s Session) State() SessionState {
 	return SessionIdle
 }
 
-func (s Session) newest() (SessionTurn, bool) {
-	if n := len(s.Turns); n > 0 {
-		return s.Turns[n-1], true
-	}
-	return SessionTurn{}, false
-}
-
 // Title is the name of the session, or else what was said first in it.
 func (s Session) Title() event.Content {
 	switch {
 	case s.Name != "":
 		return event.Inline(s.Name)
-	case len(s.Turns) > 0:
-		return s.Turns[0].Text
+	case s.Turns.Len() > 0:
+		return s.Turns.At(0).Text
 	}
 	return event.Content{}
 }

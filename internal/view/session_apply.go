@@ -59,12 +59,10 @@ func (s Session) Apply(e event.Event) Session {
 
 // change changes the newest turn, and leaves what others hold as it is.
 func (s Session) change(change func(*SessionTurn)) Session {
-	n := len(s.Turns)
-	if n == 0 {
-		return s
+	if t, ok := s.Turns.Last(); ok {
+		change(&t)
+		s.Turns = s.Turns.set(s.Turns.Len()-1, t)
 	}
-	s.Turns = slices.Clone(s.Turns)
-	change(&s.Turns[n-1])
 	return s
 }
 
@@ -86,7 +84,7 @@ func (s Session) admit(ref string) Session {
 	switch {
 	case h.Said != nil:
 		s.Modes = h.Said.Modes
-		s.Turns = append(slices.Clip(s.Turns), SessionTurn{
+		s.Turns = s.Turns.push(SessionTurn{
 			ID: h.ID, At: h.At, Text: h.Said.Text, Paths: h.Said.Paths, Images: h.Said.Images, Modes: h.Said.Modes, By: h.Said.By,
 		})
 	case h.Renamed != nil:

@@ -17,7 +17,7 @@ const TimelineVersion = 1
 //
 // Applying an event costs the same however long the timeline is.
 type Timeline struct {
-	items  list[Item]
+	items  List[Item]
 	labels map[event.AgentID]event.Label // never changed once it is made
 	turns  Turns
 	open   []openCall
@@ -38,13 +38,13 @@ type openCall struct {
 func (o openCall) same(p openCall) bool { return o.OpenTurn == p.OpenTurn && o.Call == p.Call }
 
 // Len is the number of items.
-func (t Timeline) Len() int { return t.items.len() }
+func (t Timeline) Len() int { return t.items.Len() }
 
 // At is the item at index i, which must be less than Len.
-func (t Timeline) At(i int) Item { return t.items.at(i) }
+func (t Timeline) At(i int) Item { return t.items.At(i) }
 
 // All yields the items from index i on.
-func (t Timeline) All(i int) iter.Seq2[int, Item] { return t.items.all(i) }
+func (t Timeline) All(i int) iter.Seq2[int, Item] { return t.items.All(i) }
 
 // timelineJSON is the marshalled form.
 type timelineJSON struct {
@@ -52,7 +52,7 @@ type timelineJSON struct {
 	Turns  Turns                         `json:"turns"`
 	Open   []openCall                    `json:"open,omitempty"`
 	Unsaid []string                      `json:"unsaid,omitempty"`
-	Items  list[Item]                    `json:"items"`
+	Items  List[Item]                    `json:"items"`
 }
 
 func (t Timeline) MarshalJSON() ([]byte, error) {
@@ -204,7 +204,7 @@ func (t Timeline) returned(e event.Event, f event.ToolReturned) Timeline {
 
 // update changes the item of a tool call in a copy.
 func (t Timeline) update(i int, change func(*Item, *ToolUse)) Timeline {
-	it := t.items.at(i)
+	it := t.items.At(i)
 	if it.Tool == nil {
 		return t
 	}
