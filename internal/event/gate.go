@@ -65,8 +65,9 @@ type Replied struct {
 	By       string `json:"by,omitempty"`
 }
 
-// Closed ends a gate with a choice. How is "reply", "expired" or "ending"; Reply
-// is the id of the reply that was taken.
+// Closed ends a gate with a choice. How is "reply", "expired", "ending", or
+// "cancelled" if what it asks about was called off; Reply is the id of the reply
+// that was taken.
 type Closed struct {
 	Gate   string `json:"gate"`
 	Choice string `json:"choice"`

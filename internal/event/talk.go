@@ -48,8 +48,10 @@ type SessionRules struct {
 	MaxCalls    int `json:"max_calls"`
 	MaxAttempts int `json:"max_attempts"`
 	MaxRuns     int `json:"max_runs"`
-	// Budget is over the conversation and all its runs together.
-	Budget Budget `json:"budget,omitzero"`
+	// Budget is over the conversation and all its runs together; RunBudget is the
+	// most that one run is granted of it.
+	Budget    Budget `json:"budget,omitzero"`
+	RunBudget Budget `json:"run_budget,omitzero"`
 	// Permission says whether a person can be asked before a tool is used.
 	Permission Override `json:"permission,omitzero"`
 }

@@ -19,7 +19,8 @@ type Work struct {
 	// back. A call in its last Called without a Returned was cut off: a
 	// launch_run is taken up again, of any other the outcome is unknown.
 	History []Entry
-	// Wants are the runs that the calls of this turn want, as they stand.
+	// Wants are the runs that the calls of this turn want, as they stand, those
+	// that were refused included: none is wanted twice.
 	Wants []Want
 	// Project is the one that is open; empty if none is.
 	Project string
@@ -54,7 +55,7 @@ type Note struct {
 	// Of a permission: which question, what was chosen, and what was said.
 	Gate, Choice, Text string
 	// Said is what a person has said, to be heard before the next call of the
-	// model.
+	// model. A take that goes on with a turn is told again of what waits.
 	Said *Entry
 	// Back is the id of something said that was taken back before it was heard.
 	Back string

@@ -37,8 +37,10 @@ type Entry struct {
 	Said *event.Said `json:"said,omitempty"`
 	// Called is what the agent said, with the calls it made.
 	Called *event.Called `json:"called,omitempty"`
-	// Returned is what one of those calls gave back.
+	// Returned is what one of those calls gave back; Run is the run it is the
+	// result of, if it is one of launch_run.
 	Returned *event.ToolReturned `json:"returned,omitempty"`
+	Run      event.FlowID        `json:"run,omitempty"`
 	// Pinned: it stays word for word.
 	Pinned bool `json:"pinned,omitempty"`
 }
@@ -51,18 +53,23 @@ type Want struct {
 	// Wanted is as it was wanted; Launch as it is after Revision-1 changes.
 	event.Wanted
 	Revision int `json:"revision"`
+	// Refused is why nothing comes of it: it was turned down at once.
+	Refused *event.Refused `json:"refused,omitempty"`
 	// Asked is the gate, nil if nobody is asked; Closed how it ended.
-	Asked  *event.Asked  `json:"asked,omitempty"`
-	Closed *event.Closed `json:"closed,omitempty"`
+	Asked    *event.Asked  `json:"asked,omitempty"`
+	Closed   *event.Closed `json:"closed,omitempty"`
+	ClosedAt time.Time     `json:"closed_at,omitzero"`
 	// Launched is its run; Cancel who wants it to end; Returned what it came to.
 	Launched *event.Launched `json:"launched,omitempty"`
 	Cancel   *Cancel         `json:"cancel,omitempty"`
 	Returned *event.Returned `json:"returned,omitempty"`
+	// Pinned: its result stays word for word once the agent has it.
+	Pinned bool `json:"pinned,omitempty"`
 }
 
 // Over reports whether nothing more comes of it.
 func (w *Want) Over() bool {
-	return w.Returned != nil || w.Closed != nil && w.Closed.Choice != event.LaunchApprove
+	return w.Refused != nil || w.Returned != nil || w.Closed != nil && w.Closed.Choice != event.LaunchApprove
 }
 
 // A Phase is what a session does.
