@@ -15,6 +15,7 @@ import (
 	"conclave/internal/eventlog"
 	"conclave/internal/flow"
 	"conclave/internal/live"
+	"conclave/internal/talk"
 )
 
 // chair does what a session decides: it has its runs driven, in this process, and
@@ -32,7 +33,7 @@ type chair struct {
 func (h *chair) Do(ctx context.Context, c flow.Command, p engine.Port) []event.Fact {
 	switch c := c.(type) {
 	case chat.Launch:
-		return h.launch(ctx, c, p)
+		return h.launch(ctx, h.said(c), p)
 	case chat.Keep:
 		return h.keep(ctx, c, p)
 	}
@@ -40,50 +41,80 @@ func (h *chair) Do(ctx context.Context, c flow.Command, p engine.Port) []event.F
 	return nil
 }
 
+// launching is a run that a session has launched, whatever kind of session it is.
+type launching struct {
+	run    event.FlowID
+	cancel *wish // set if it is to be ended
+	// prepare makes it, if the log does not have it yet.
+	prepare func(context.Context) (control.Run, error)
+	// report puts what it has come to into the words of whoever wanted it.
+	report func(context.Context, event.Returned) (event.Returned, error)
+	// fact is the one that ends the launch.
+	fact func(event.Returned) event.Fact
+}
+
+// A wish is that of a person to end a run.
+type wish struct {
+	ID string
+	event.CancelRequested
+}
+
+// said is a run launched by something said in a coordination conversation.
+func (h *chair) said(l chat.Launch) launching {
+	return launching{
+		run: l.Run, cancel: (*wish)(l.Cancel), fact: l.Fact,
+		prepare: func(ctx context.Context) (control.Run, error) { return h.prepare(ctx, l) },
+		report:  func(_ context.Context, r event.Returned) (event.Returned, error) { return r, nil },
+	}
+}
+
 // launch drives a run to its end. When ctx ends the run is left as it is: whoever
 // takes the session up goes on with it.
-func (h *chair) launch(ctx context.Context, l chat.Launch, p engine.Port) []event.Fact {
+func (h *chair) launch(ctx context.Context, l launching, p engine.Port) []event.Fact {
 	inner, done := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	var wish atomic.Pointer[chat.Cancel]
-	wish.Store(l.Cancel)
-	wg.Go(func() { h.handOn(inner, l, p, &wish) })
-	r, err := h.run(ctx, l, &wish)
+	var end atomic.Pointer[wish]
+	end.Store(l.cancel)
+	wg.Go(func() { h.handOn(inner, l, p, &end) })
+	r, err := h.run(ctx, l, &end)
 	done()
 	wg.Wait()
+	if err == nil {
+		r, err = l.report(ctx, r)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil
 	case err != nil:
-		p.Leave(fmt.Errorf("%w\n%s cannot go on before that is mended. To end the run with what it has: conclave runs cancel %[2]s", err, l.Run))
+		p.Leave(fmt.Errorf("%w\n%s cannot go on before that is mended. To end the run with what it has: conclave runs cancel %[2]s", err, l.run))
 		return nil
 	}
-	return []event.Fact{l.Fact(r)}
+	return []event.Fact{l.fact(r)}
 }
 
-// handOn hands a person's wish to end the run to the run, and keeps it in wish
-// for whoever would go on with the run.
-func (h *chair) handOn(ctx context.Context, l chat.Launch, p engine.Port, wish *atomic.Pointer[chat.Cancel]) {
-	cancel := func(c chat.Cancel) {
-		for range h.log.Follow(ctx, l.Run, 1) {
+// handOn hands a person's wish to end the run to the run, and keeps it in end for
+// whoever would go on with the run.
+func (h *chair) handOn(ctx context.Context, l launching, p engine.Port, end *atomic.Pointer[wish]) {
+	cancel := func(c wish) {
+		for range h.log.Follow(ctx, l.run, 1) {
 			break // it is there
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		if err := h.log.Send(ctx, l.Run, event.Fact{ID: c.ID, Body: c.CancelRequested}); err != nil && ctx.Err() == nil {
-			p.Leave(fmt.Errorf("cancel %s: %w", l.Run, err)) // it is asked again when the session goes on
+		if err := h.log.Send(ctx, l.run, event.Fact{ID: c.ID, Body: c.CancelRequested}); err != nil && ctx.Err() == nil {
+			p.Leave(fmt.Errorf("cancel %s: %w", l.run, err)) // it is asked again when the session goes on
 		}
 	}
-	if l.Cancel != nil {
-		cancel(*l.Cancel)
+	if l.cancel != nil {
+		cancel(*l.cancel)
 	}
 	for {
 		select {
 		case <-p.Told():
 			for _, n := range p.Notes() {
-				if c, ok := n.(chat.Cancel); ok {
-					wish.Store(&c)
+				if c, ok := wished(n); ok {
+					end.Store(&c)
 					cancel(c)
 				}
 			}
@@ -93,18 +124,29 @@ func (h *chair) handOn(ctx context.Context, l chat.Launch, p engine.Port, wish *
 	}
 }
 
+// wished is the wish that a launch is told of.
+func wished(note any) (wish, bool) {
+	switch n := note.(type) {
+	case chat.Cancel:
+		return wish(n), true
+	case talk.Cancel:
+		return wish(n), true
+	}
+	return wish{}, false
+}
+
 // run starts the run, or goes on with it if the log has it, and returns what it
 // has come to. One that cannot begin is returned as such: whatever the reason,
 // the person can say something else.
-func (h *chair) run(ctx context.Context, l chat.Launch, wish *atomic.Pointer[chat.Cancel]) (event.Returned, error) {
+func (h *chair) run(ctx context.Context, l launching, end *atomic.Pointer[wish]) (event.Returned, error) {
 	for takeOver := h.takeOver; ; takeOver = false {
-		r, there, err := h.outcome(ctx, l.Run)
+		r, there, err := h.outcome(ctx, l.run)
 		if err != nil || r.Status != "" {
 			return r, err
 		}
-		cancel := wish.Load()
+		cancel := end.Load()
 		if there {
-			err = h.a.Resume(ctx, l.Run, takeOver, ending(cancel)...)
+			err = h.a.Resume(ctx, l.run, takeOver, ending(cancel)...)
 		} else {
 			err = h.begin(ctx, l)
 		}
@@ -114,14 +156,14 @@ func (h *chair) run(ctx context.Context, l chat.Launch, wish *atomic.Pointer[cha
 		case ctx.Err() != nil:
 			return r, ctx.Err()
 		case driven || taken:
-			if err := h.await(ctx, l.Run); err != nil {
+			if err := h.await(ctx, l.run); err != nil {
 				return r, err
 			}
-		case err == nil, wish.Load() != cancel: // nobody has to work for a run to end
+		case err == nil, end.Load() != cancel: // nobody has to work for a run to end
 		case there:
 			return r, err
 		default:
-			if _, began, _ := h.outcome(ctx, l.Run); began {
+			if _, began, _ := h.outcome(ctx, l.run); began {
 				return r, err
 			}
 			return event.Returned{Error: err.Error()}, nil
@@ -130,8 +172,8 @@ func (h *chair) run(ctx context.Context, l chat.Launch, wish *atomic.Pointer[cha
 }
 
 // begin starts a run that the log does not have.
-func (h *chair) begin(ctx context.Context, l chat.Launch) error {
-	run, err := h.prepare(ctx, l)
+func (h *chair) begin(ctx context.Context, l launching) error {
+	run, err := l.prepare(ctx)
 	if err != nil {
 		return err
 	}
@@ -141,7 +183,7 @@ func (h *chair) begin(ctx context.Context, l chat.Launch) error {
 // ending is what a run that is gone on with is told first if it is to be ended,
 // besides what is in its inbox: so nobody is called to work on it. The log may
 // have the wish under its own id already.
-func ending(c *chat.Cancel) []event.Fact {
+func ending(c *wish) []event.Fact {
 	if c == nil {
 		return nil
 	}

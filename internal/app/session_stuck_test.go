@@ -14,7 +14,7 @@ import (
 
 // settled says something to a session that nobody drives, and goes on with it
 // until it waits for the person.
-func (k *talk) settled(b event.Body) (view.Session, error) {
+func (k *meeting) settled(b event.Body) (view.Session, error) {
 	k.t.Helper()
 	k.ids++
 	if err := k.a.Send(k.t.Context(), k.id, event.Fact{ID: k.t.Name() + string(rune('a'+k.ids)), Body: b}); err != nil {

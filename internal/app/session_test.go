@@ -40,8 +40,8 @@ steps:
   - do: [{answer: "Noted: {{.Task}}"}]
 `
 
-// A talk is a session that is being driven.
-type talk struct {
+// A meeting is a session that is being driven.
+type meeting struct {
 	t    *testing.T
 	a    *App
 	id   event.FlowID
@@ -71,18 +71,18 @@ func (a *App) script(t *testing.T, text string) {
 	}
 }
 
-func (a *App) begin(t *testing.T, s event.SessionStarted) *talk {
+func (a *App) begin(t *testing.T, s event.SessionStarted) *meeting {
 	t.Helper()
 	s.Kind, s.Config = event.SessionCoordinate, filepath.Join(a.project, "team.yaml")
 	id, err := a.Begin(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &talk{t: t, a: a, id: id}
+	return &meeting{t: t, a: a, id: id}
 }
 
 // drive drives the session until leave.
-func (k *talk) drive() *talk {
+func (k *meeting) drive() *meeting {
 	ctx, stop := context.WithCancel(k.t.Context())
 	k.stop = stop
 	k.wg.Go(func() { k.err = k.a.Resume(ctx, k.id, false) })
@@ -90,7 +90,7 @@ func (k *talk) drive() *talk {
 	return k
 }
 
-func (k *talk) leave() {
+func (k *meeting) leave() {
 	k.stop()
 	if k.wg.Wait(); k.err != nil && !errors.Is(k.err, context.Canceled) {
 		k.t.Errorf("driving the session: %v", k.err)
@@ -98,7 +98,7 @@ func (k *talk) leave() {
 }
 
 // send says something and waits until the session shows what is wanted of it.
-func (k *talk) send(b event.Body, until func(view.Session) bool) view.Session {
+func (k *meeting) send(b event.Body, until func(view.Session) bool) view.Session {
 	k.t.Helper()
 	k.ids++
 	id := fmt.Sprintf("in/%s/%d", k.t.Name(), k.ids)
@@ -121,7 +121,7 @@ func (k *talk) send(b event.Body, until func(view.Session) bool) view.Session {
 	})
 }
 
-func (k *talk) await(until func(view.Session, event.Event) bool) view.Session {
+func (k *meeting) await(until func(view.Session, event.Event) bool) view.Session {
 	k.t.Helper()
 	var s view.Session
 	for e, err := range k.a.Follow(k.t.Context(), k.id, 1) {
@@ -137,7 +137,7 @@ func (k *talk) await(until func(view.Session, event.Event) bool) view.Session {
 }
 
 // say says something and waits for what comes of it.
-func (k *talk) say(text string, m event.Modes) view.SessionTurn {
+func (k *meeting) say(text string, m event.Modes) view.SessionTurn {
 	k.t.Helper()
 	var turns int
 	if s, err := k.a.Open(k.t.Context(), k.id); err == nil {
@@ -152,7 +152,7 @@ func (k *talk) say(text string, m event.Modes) view.SessionTurn {
 	return s.Turns.At(turns)
 }
 
-func (k *talk) reply(choice, text string, revision int) view.Session {
+func (k *meeting) reply(choice, text string, revision int) view.Session {
 	k.t.Helper()
 	before, err := k.a.Open(k.t.Context(), k.id)
 	if err != nil {
@@ -162,7 +162,7 @@ func (k *talk) reply(choice, text string, revision int) view.Session {
 }
 
 // started is how a run of the session began.
-func (k *talk) started(id event.FlowID) event.RunStarted {
+func (k *meeting) started(id event.FlowID) event.RunStarted {
 	k.t.Helper()
 	log, err := k.a.events(k.t.Context())
 	if err != nil {
@@ -175,7 +175,7 @@ func (k *talk) started(id event.FlowID) event.RunStarted {
 	return r
 }
 
-func (k *talk) text(c event.Content) string {
+func (k *meeting) text(c event.Content) string {
 	k.t.Helper()
 	s, err := k.a.Text(k.t.Context(), c)
 	if err != nil {
@@ -185,7 +185,7 @@ func (k *talk) text(c event.Content) string {
 }
 
 // sound leaves the session and proves every log.
-func (k *talk) sound() {
+func (k *meeting) sound() {
 	k.t.Helper()
 	k.leave()
 	found, err := k.a.Check(k.t.Context(), "")
