@@ -35,7 +35,7 @@ var params = []param{
 		into(func(p *Params) any { return &p.Refinement }), of("boolean")},
 	{"planning_mode", "true or false", "Whether the agents only look and plan. Nothing is changed and the plan is the result. Default false.",
 		into(func(p *Params) any { return &p.PlanningMode }), of("boolean")},
-	{"execute_after_planning", "true or false", "With planning_mode: the author of the chosen plan carries it out at once, in the same run. Default false: the plan comes back to you. ",
+	{"execute_after_planning", "true or false", "With planning_mode: the author of the chosen plan carries it out at once, in the same run. Default false: the plan comes back to you.",
 		into(func(p *Params) any { return &p.Execute }), of("boolean")},
 	{"context_paths", "a list of objects such as {\"path\": \"/home/me/src\", \"permission\": \"read\"}", "Files and folders of the user's for this run, besides those every run has. For a path that is given already this entry counts.",
 		readPaths, pathsSchema},

@@ -19,7 +19,7 @@ func Description() string { return strings.TrimSpace(description) }
 func Schema(team []event.Teammate) json.RawMessage {
 	var properties object
 	for _, p := range params {
-		properties = append(properties, pair{p.name, append(p.schema(team), pair{"description", strings.TrimSpace(p.doc)})})
+		properties = append(properties, pair{p.name, append(p.schema(team), pair{"description", p.doc})})
 	}
 	return object{
 		{"type", "object"},
@@ -44,7 +44,7 @@ func agentsSchema(team []event.Teammate) object {
 	if len(team) > 0 {
 		items = append(items, pair{"enum", texts(ids(team))})
 	}
-	return object{{"type", "array"}, {"items", items}, {"minItems", 1}, {"uniqueItems", true}}
+	return object{{"type", "array"}, {"items", items}, {"uniqueItems", true}}
 }
 
 func pathsSchema([]event.Teammate) object {
