@@ -101,13 +101,18 @@ func (g Gate) read(on bool, at time.Time) Gate {
 // reading returns c after somebody began to read the gates for which is is true,
 // or ceased to.
 func (c Card) reading(on bool, at time.Time, is func(Gate) bool) Card {
-	c.Gates = slices.Clone(c.Gates)
-	for i, g := range c.Gates {
+	c.Gates = reading(c.Gates, on, at, is)
+	return c
+}
+
+func reading(gates []Gate, on bool, at time.Time, is func(Gate) bool) []Gate {
+	gates = slices.Clone(gates)
+	for i, g := range gates {
 		if is(g) {
-			c.Gates[i] = g.read(on, at)
+			gates[i] = g.read(on, at)
 		}
 	}
-	return c
+	return gates
 }
 
 // Elapsed is how long somebody has been driving the run, at the time now.

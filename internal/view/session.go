@@ -7,7 +7,7 @@ import (
 )
 
 // SessionVersion is the version of a marshalled [Session].
-const SessionVersion = 1
+const SessionVersion = 2
 
 // A Session is a conversation: what was said, the runs that worked on it, and
 // what came of them. It is a fold like the others.
@@ -25,9 +25,11 @@ type Session struct {
 	Name string `json:"name,omitempty"`
 
 	Turns List[SessionTurn] `json:"turns,omitzero"` // oldest first
-	// Running is the run that goes on; empty if none does.
+	// Running is the run that goes on, the newest if several do; empty if none
+	// does.
 	Running event.FlowID `json:"running,omitempty"`
-	// Gates are the plans that wait for review: none, or one.
+	// Gates are what waits for a person, oldest first: a plan, or in a session
+	// with an agent runs to be launched and tools to be used.
 	Gates []Gate `json:"gates,omitempty"`
 	// Modes are those of the newest thing said: what the next is worked on with,
 	// unless the person switches. The zero value is the default: no plan first,
@@ -133,6 +135,14 @@ type Heard struct {
 	Said    *event.Said    `json:"said,omitempty"`
 	Revised *event.Revised `json:"revised,omitempty"`
 	Renamed *event.Renamed `json:"renamed,omitempty"`
+	// Of a session with an agent or a client.
+	Withdrawn *event.Withdrawn `json:"withdrawn,omitempty"`
+	Amended   *event.Amended   `json:"amended,omitempty"`
+	Waived    *event.Waived    `json:"waived,omitempty"`
+	Pinned    *event.Pinned    `json:"pinned,omitempty"`
+	Archived  *event.Archived  `json:"archived,omitempty"`
+	Opened    *event.Opened    `json:"opened,omitempty"`
+	Published *event.Published `json:"published,omitempty"`
 }
 
 // A SessionState is what a session does.
@@ -147,6 +157,9 @@ const (
 
 // State is what the session does now.
 func (s Session) State() SessionState {
+	if s.Talk != nil {
+		return s.talkState()
+	}
 	t, ok := s.Turns.Last()
 	switch {
 	case s.Running != "":
@@ -176,6 +189,8 @@ func (s Session) Title() event.Content {
 		return event.Inline(s.Name)
 	case s.Turns.Len() > 0:
 		return s.Turns.At(0).Text
+	case s.Talk != nil && len(s.Talk.Held) > 0:
+		return s.Talk.Held[0].Text
 	}
 	return event.Content{}
 }

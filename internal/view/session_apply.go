@@ -12,9 +12,13 @@ const maxRefusals = 5
 // Apply returns s after e.
 func (s Session) Apply(e event.Event) Session {
 	s.Seq, s.Last = e.Seq, e.At
+	if f, ok := e.Body.(event.SessionStarted); ok {
+		return sessionBegun(e, f)
+	}
+	if s.Talk != nil {
+		return s.talks(e)
+	}
 	switch f := e.Body.(type) {
-	case event.SessionStarted:
-		return Session{Seq: e.Seq, ID: e.Flow, Kind: f.Kind, Config: f.Config, From: f.From, Asks: f.Asks, Started: e.At, Last: e.At}
 	case event.Resumed:
 		s.Resumed++
 	case event.Said:
@@ -57,11 +61,25 @@ func (s Session) Apply(e event.Event) Session {
 	return s
 }
 
+func sessionBegun(e event.Event, f event.SessionStarted) Session {
+	s := Session{Seq: e.Seq, ID: e.Flow, Kind: f.Kind, Config: f.Config, From: f.From, Asks: f.Asks, Started: e.At, Last: e.At}
+	if f.Kind == event.SessionInteractive || f.Kind == event.SessionClient {
+		s.Talk = &Talk{Client: f.Client, Fork: f.Fork}
+	}
+	return s
+}
+
 // change changes the newest turn, and leaves what others hold as it is.
 func (s Session) change(change func(*SessionTurn)) Session {
-	if t, ok := s.Turns.Last(); ok {
+	return s.changeAt(s.Turns.Len()-1, change)
+}
+
+// changeAt is change for any turn.
+func (s Session) changeAt(i int, change func(*SessionTurn)) Session {
+	if i >= 0 {
+		t := s.Turns.At(i)
 		change(&t)
-		s.Turns = s.Turns.set(s.Turns.Len()-1, t)
+		s.Turns = s.Turns.set(i, t)
 	}
 	return s
 }

@@ -19,8 +19,10 @@ type Talk struct {
 	// Waived: the person has said that runs are launched without asking.
 	Waived   bool `json:"waived,omitempty"`
 	Archived bool `json:"archived,omitempty"`
-	// Turn is the one that goes on; nil if none does.
-	Turn *event.Turn `json:"turn,omitempty"`
+	// Turn is the one that goes on, or that is about to be taken again; nil if
+	// none does. Takes counts how often it has failed.
+	Turn  *event.Turn `json:"turn,omitempty"`
+	Takes int         `json:"takes,omitempty"`
 	// Held is what was said and the agent has not heard yet, oldest first: it can
 	// be taken back (event.Withdrawn) until then.
 	Held []Held `json:"held,omitempty"`
@@ -29,6 +31,8 @@ type Talk struct {
 	// Wants are the runs that were wanted and not launched, and those that wait
 	// for a person; newest last. What was launched is among the turns' Runs.
 	Wants []SessionWant `json:"wants,omitempty"`
+	// Going are the runs that go on, oldest first.
+	Going []event.FlowID `json:"going,omitempty"`
 	// Usage is what the conversation itself has used, its runs not counted; those
 	// are in Session.Usage. Window and Filled are of its last call.
 	Usage    event.Usage `json:"usage,omitzero"`
@@ -49,6 +53,8 @@ type Held struct {
 	Text  event.Content `json:"text"`
 	Paths int           `json:"paths,omitempty"`
 	By    string        `json:"by,omitempty"`
+	// Said is all of it.
+	Said event.Said `json:"said"`
 }
 
 // A SessionWant is a run that was wanted.
@@ -73,12 +79,15 @@ func (w SessionWant) Open() bool { return w.Gate != "" && w.Choice == "" }
 // A SessionStep is one thing that happened in a turn of an agent of a session, in
 // the order in which it is shown. Which fields are set depends on Kind.
 type SessionStep struct {
-	ID   string    `json:"id"` // of the fact
+	// ID is that of the fact, or begins with it where one fact is several steps;
+	// what the agent says goes by the fact's own.
+	ID   string    `json:"id"`
 	At   time.Time `json:"at"`
 	Kind StepKind  `json:"kind"`
 	// Text is what was said, noticed or summed up; Thinking what was thought.
 	Text     event.Content `json:"text,omitzero"`
 	Thinking event.Content `json:"thinking,omitzero"`
+	By       string        `json:"by,omitempty"` // whoever said or did it, if a person
 	// Of a tool call: its name, its input as it was written, and, once Done, what
 	// came back.
 	Tool   string        `json:"tool,omitempty"`
@@ -86,10 +95,13 @@ type SessionStep struct {
 	Input  event.Content `json:"input,omitzero"`
 	Result event.Content `json:"result,omitzero"`
 	Done   bool          `json:"done,omitempty"`
+	Ended  time.Time     `json:"ended,omitzero"`
 	Error  bool          `json:"error,omitempty"`
 	// Want is the run that was wanted; Run its id once it is launched.
 	Want string       `json:"want,omitempty"`
 	Run  event.FlowID `json:"run,omitempty"`
+	// Published is what was put into a project.
+	Published *event.Published `json:"published,omitempty"`
 }
 
 // A StepKind says what a step is.
@@ -100,7 +112,7 @@ const (
 	StepSaid      StepKind = "said"      // the person did, in the middle of a turn
 	StepTool      StepKind = "tool"      // the agent used a tool
 	StepRun       StepKind = "run"       // it wanted a run: see Want and Run
-	StepNote      StepKind = "note"      // something about its equipment, or a failure
+	StepNote      StepKind = "note"      // something about its equipment, a failure, an interruption
 	StepCompacted StepKind = "compacted" // the conversation was put into fewer words
 	StepOpened    StepKind = "opened"    // a project was opened
 	StepPublished StepKind = "published" // a deliverable was put into one
