@@ -48,7 +48,7 @@ func TestLinksOutOfTheProject(t *testing.T) {
 		refused(t, a, q, "data leads over a link out of the project, to "+secrets)
 	}
 	for name, ok := range map[string]bool{"source": true, "data": false, secrets: true} {
-		_, paths, _, err := a.material(t.Context(), nil, control.Request{Task: "x", Context: []event.ContextPath{{Path: name}}})
+		_, paths, _, err := a.material(t.Context(), nil, control.Request{Task: "x", Context: []event.ContextPath{{Path: name}}}, nil)
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", name, err)
 		}

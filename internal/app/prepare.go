@@ -32,6 +32,7 @@ func (a *App) prepare(ctx context.Context, q control.Request, o *order) (control
 	if t.seats, err = choose(t, q); err != nil {
 		return control.Run{}, err
 	}
+	o.brief(t.seats)
 	if q.Task == "" {
 		q.Task, q.Piped = t.prompt, true
 	}
@@ -54,7 +55,7 @@ func (a *App) prepare(ctx context.Context, q control.Request, o *order) (control
 		}
 		offline = offline && off
 	}
-	text, paths, images, err := a.material(ctx, t.settings.ContextPaths, q)
+	text, paths, images, err := a.material(ctx, t.settings.ContextPaths, q, o)
 	if err != nil {
 		return control.Run{}, err
 	}

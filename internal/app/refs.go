@@ -13,6 +13,7 @@ import (
 
 	"conclave/internal/control"
 	"conclave/internal/event"
+	"conclave/internal/launch"
 )
 
 // maxImage is the largest picture that is taken along.
@@ -139,29 +140,28 @@ func (a *App) inside(path string) bool {
 }
 
 // material is what a run is given besides its task: context paths, the
-// configured ones and over them those of the request, and pictures.
-func (a *App) material(ctx context.Context, configured []event.ContextPath, q control.Request) (string, []event.ContextPath, []event.Media, error) {
+// configured ones and over them those of the request or of what was launched, and
+// pictures.
+func (a *App) material(ctx context.Context, configured []event.ContextPath, q control.Request, o *order) (string, []event.ContextPath, []event.Media, error) {
 	text, named, shown, err := q.Task, []event.ContextPath(nil), []string(nil), error(nil)
 	if !q.Piped {
 		if text, named, shown, err = a.refs(q.Task); err != nil {
 			return "", nil, nil, err
 		}
 	}
-	var paths []event.ContextPath
-	for _, p := range configured {
-		if p.Path, err = a.real(p.Path); err != nil {
+	paths, err := a.inherited(configured)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	var own []event.ContextPath
+	if o != nil && o.launch != nil {
+		if paths, err = a.launched(*o.launch, paths); err != nil {
 			return "", nil, nil, err
 		}
-		if !slices.ContainsFunc(paths, func(o event.ContextPath) bool { return o.Path == p.Path }) {
-			paths = append(paths, p)
-		}
+		own = o.own
 	}
 	for _, p := range append(slices.Clone(q.Context), named...) {
-		abs, there := a.resolve(p.Path)
-		if !there {
-			return "", nil, nil, control.Usagef("the context path %s does not exist%s", p.Path, a.rightsMeant(p.Path))
-		}
-		if p.Path, err = a.real(abs); err != nil {
+		if p, err = a.there(p); err != nil {
 			return "", nil, nil, err
 		}
 		i := slices.IndexFunc(paths, func(o event.ContextPath) bool { return o.Path == p.Path })
@@ -184,7 +184,45 @@ func (a *App) material(ctx context.Context, configured []event.ContextPath, q co
 		}
 		images = append(images, m)
 	}
-	return text, paths, images, a.allowed(paths)
+	return text, paths, images, a.allowed(paths, own...)
+}
+
+// inherited are configured paths by where they lead, each once.
+func (a *App) inherited(configured []event.ContextPath) ([]event.ContextPath, error) {
+	var paths []event.ContextPath
+	var err error
+	for _, p := range configured {
+		if p.Path, err = a.real(p.Path); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(paths, func(o event.ContextPath) bool { return o.Path == p.Path }) {
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
+}
+
+// launched are the paths of a launch over inherited ones.
+func (a *App) launched(l event.Launch, inherited []event.ContextPath) ([]event.ContextPath, error) {
+	var err error
+	l.Paths = slices.Clone(l.Paths)
+	for i, p := range l.Paths {
+		if l.Paths[i], err = a.there(p); err != nil {
+			return nil, err
+		}
+	}
+	return launch.Paths(l, inherited), nil
+}
+
+// there is a path that is named, by where it leads.
+func (a *App) there(p event.ContextPath) (event.ContextPath, error) {
+	abs, there := a.resolve(p.Path)
+	if !there {
+		return p, control.Usagef("the context path %s does not exist%s", p.Path, a.rightsMeant(p.Path))
+	}
+	var err error
+	p.Path, err = a.real(abs)
+	return p, err
 }
 
 // rightsMeant is a hint for a path that is there but for what stands at its end.
@@ -206,10 +244,13 @@ func within(o, p event.ContextPath) bool {
 	return err == nil && filepath.IsLocal(rel) && (o.Write || !p.Write)
 }
 
-// allowed refuses paths that no agent may be given: the program's own state, and
-// what contains everything.
-func (a *App) allowed(paths []event.ContextPath) error {
+// allowed refuses paths that no agent may be given: the program's own state, but
+// for the folders named besides, and what contains everything.
+func (a *App) allowed(paths []event.ContextPath, own ...event.ContextPath) error {
 	for _, p := range paths {
+		if slices.ContainsFunc(own, func(o event.ContextPath) bool { return within(o, p) }) {
+			continue
+		}
 		for _, part := range strings.Split(filepath.ToSlash(p.Path), "/") {
 			if part == ".conclave" {
 				return control.Usagef("the path %s lies in .conclave, which is the program's own", p.Path)

@@ -87,7 +87,7 @@ func TestMaterial(t *testing.T) {
 	q.Context = []event.ContextPath{{Path: "src", Write: true}}
 	q.Images = []string{"shot.png"}
 	configured := []event.ContextPath{{Path: in("src"), Protected: []string{"x"}}, {Path: in("docs")}}
-	_, paths, images, err := a.material(t.Context(), configured, q)
+	_, paths, images, err := a.material(t.Context(), configured, q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestMaterial(t *testing.T) {
 		t.Errorf("images: %+v", images)
 	}
 	q.Task, q.Context = "Mend @docs/y:w", nil // more than docs gives
-	_, paths, _, err = a.material(t.Context(), []event.ContextPath{{Path: in("docs")}}, q)
+	_, paths, _, err = a.material(t.Context(), []event.ContextPath{{Path: in("docs")}}, q, nil)
 	if diff := cmp.Diff([]event.ContextPath{{Path: in("docs")}, {Path: in("docs/y"), Write: true}}, paths); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}

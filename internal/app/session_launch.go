@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"conclave/internal/chat"
@@ -13,6 +14,7 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
 	"conclave/internal/gear"
+	"conclave/internal/launch"
 	"conclave/internal/view"
 )
 
@@ -24,6 +26,11 @@ type order struct {
 	context string
 	plan    string // the directory of the plan it carries out
 	modes   view.Overrides
+	// Of a run that somebody wanted: what it is to be, what it may spend of its
+	// session's budget, and which folders of the program's own it may be given.
+	launch *event.Launch
+	grant  event.Budget
+	own    []event.ContextPath
 }
 
 // overrideWait is how long a person at a session may choose another winner, where
@@ -33,6 +40,11 @@ const overrideWait = event.Duration(15 * time.Second)
 // onto has a team work in the modes of the order, whatever is configured.
 func (o *order) onto(t *team, q control.Request) {
 	if o == nil {
+		return
+	}
+	if o.launch != nil {
+		t.mode = launch.Mode(*o.launch)
+		t.settings.Planning, t.settings.Execute = &o.launch.Plan, &o.launch.Execute
 		return
 	}
 	t.mode = o.modes.Mode
@@ -51,9 +63,34 @@ func (o *order) over(r event.Rules) event.Rules {
 	if o == nil {
 		return r
 	}
+	if o.launch != nil {
+		r = launch.Rules(*o.launch, r)
+		r.Budget = event.Budget{Tokens: lower(r.Budget.Tokens, o.grant.Tokens), Cost: lower(r.Budget.Cost, o.grant.Cost)}
+		return r
+	}
 	m := o.modes
 	m.Single = r.Single
 	return m.Apply(r)
+}
+
+// lower is the lower of two ceilings, of which nil is none.
+func lower[N event.Money | int64](x, y *N) *N {
+	if x == nil || y != nil && *y < *x {
+		return y
+	}
+	return x
+}
+
+// brief adds what agents are told in this run alone to their own prompts.
+func (o *order) brief(seats []event.Seat) {
+	if o == nil || o.launch == nil {
+		return
+	}
+	for i, s := range seats {
+		if more := o.launch.Prompts[s.Agent]; more != "" {
+			seats[i].Prompt = strings.TrimSpace(s.Prompt + "\n\n" + more)
+		}
+	}
 }
 
 // tell puts what the session says into the run's specification, and returns the
