@@ -4,14 +4,20 @@
 //	projects/<name>/filepaths.json    logical names of files and folders: {path, desc}
 //	projects/<name>/runs/<run>/run_description.json
 //	projects/<name>/deliverables/     the newest outputs, the source of truth
-//	projects/<name>/versions/         every version of every deliverable
+//	projects/<name>/versions/         every version of every deliverable: contents by
+//	                                  their hashes, and an index for each path
 //	projects/<name>/session.json      the sessions that worked on it
 //	scratch/                          whatever belongs to no project
 //
 // People and agents edit these files by hand as well, so whatever is read is
 // checked, and a file that cannot be understood is reported with its place and
 // left as it is. What is written is written whole: a crash leaves the old file or
-// the new one. A [Store] is safe for concurrent use, in several processes too.
+// the new one, and whatever was cut off can simply be done again. A [Store] is safe
+// for concurrent use, in several processes too; links that lead out of a project,
+// and files with a second name elsewhere, are refused.
+//
+// A deliverable is changed by [Store.Publish] only from a content that its
+// publisher has seen: two who begin with the same one cannot undo one another.
 package project
 
 import (
@@ -24,6 +30,11 @@ import (
 type Store struct {
 	// Dir is the workspace: projects and scratch are in it.
 	Dir string
+	// Now is the clock; nil is that of the machine.
+	Now func() time.Time
+
+	// fail is asked before every step that changes the disk; tests have it fail.
+	fail func(step string) error
 }
 
 // A Project is what is known of one.
