@@ -113,3 +113,32 @@ func decided(text, entry string) string {
 	}
 	return before + entry + end + after
 }
+
+// Goal is the first paragraph of what CONTEXT.md says below "## Goal", else of what
+// it says at all.
+func (p Project) Goal() string {
+	first, found := "", false
+	for para := range strings.SplitSeq(strings.ReplaceAll(p.Context, "\r\n", "\n"), "\n\n") {
+		para = strings.TrimSpace(para)
+		title, rest, _ := strings.Cut(para, "\n")
+		if strings.HasPrefix(title, "#") {
+			if found {
+				break
+			}
+			found = goalHead.MatchString(title)
+			para = strings.TrimSpace(rest)
+		}
+		if para == "" {
+			continue
+		}
+		if found {
+			return para
+		}
+		if first == "" {
+			first = para
+		}
+	}
+	return first
+}
+
+var goalHead = regexp.MustCompile(`(?i)^##?[ \t]+goals?\b`)

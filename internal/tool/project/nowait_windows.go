@@ -1,0 +1,3 @@
+package projects
+
+const nowait = 0

@@ -1,0 +1,32 @@
+package projects
+
+import (
+	"context"
+	_ "embed"
+
+	"conclave/internal/tool"
+	"conclave/internal/tool/typed"
+)
+
+//go:embed open_project.md
+var aboutOpen string
+
+type openIn struct {
+	Name string `json:"name" jsonschema_description:"The project, as list_projects names it."`
+}
+
+func (d *desk) opener() tool.Tool {
+	return typed.New(typed.Spec[openIn]{
+		Name: "open_project", About: aboutOpen, Tier: tool.Read,
+		Run: func(ctx context.Context, i openIn) (tool.Result, error) {
+			p, err := d.Store.Get(ctx, i.Name)
+			if err != nil {
+				return failed(ctx, "The project was not opened", err)
+			}
+			if err := d.take(ctx, i.Name); err != nil {
+				return failed(ctx, "The project was not opened", err)
+			}
+			return tool.Result{Text: "Opened. " + describe(p)}, nil
+		},
+	})
+}
