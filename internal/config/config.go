@@ -22,6 +22,7 @@
 //	value.go     the types a row can have; kinds.go has the less common ones
 //	schema.go    the table
 //	agents.go    the table's part about agents and the models they ask
+//	talker.go    the table's part about the agent people talk to
 //	equip.go     the table's part about what agents have at hand; shell.go, mcp.go
 //	ui.go        the table's part about what a person sees and presses
 //	provider.go  who offers models, and which variables hold their keys
@@ -62,7 +63,9 @@ type File struct {
 	Settings Settings
 	Prompt   string // the task where none is given
 	UI       UI
-	Warnings []Problem // sorted by position
+	// Interactive is nil if the file says nothing of it.
+	Interactive *Interactive
+	Warnings    []Problem // sorted by position
 	// Notes say what need not worry anybody.
 	Notes []Problem
 	// Origins say where each key was set, sorted by path.
@@ -208,6 +211,7 @@ func parse(layers []layer, exists func(named) error) (*File, error) {
 			r.fault(n.entry, n.entry.valueAt(), fmt.Sprintf("%s %s %v", n.entry.key, quoted(n.path), err), "")
 		}
 	}
+	f.Interactive = f.talks()
 	f.equip()
 	f.guard()
 	f.Origins = r.origins()
@@ -248,8 +252,8 @@ func (f *File) equip() {
 			skills = append(skills, dir)
 		}
 	}
-	for i := range f.Agents {
-		g := &f.Agents[i].Gear
+	for _, a := range f.everybody() {
+		g := &a.Gear
 		g.Plan, g.Memory, g.Skills = on(s.TaskPlan), on(s.Memory), skills
 		if s.MaxTasks != nil && g.Plan {
 			g.Tasks = *s.MaxTasks

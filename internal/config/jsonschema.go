@@ -58,6 +58,9 @@ func described(k Key) node {
 	if k.Later {
 		return node{"deprecated": true, "description": strings.TrimSpace("Not supported yet, without effect. " + sentence(k.Advice))}
 	}
+	if k.As != "" {
+		return node{"$ref": k.As, "description": k.Doc}
+	}
 	out := typed(k)
 	text := k.Doc
 	switch v, ok := defaultValue(k); {

@@ -41,6 +41,9 @@ type Key struct {
 	// Each is what an element of a list or of a mapping with names of the user's
 	// is; nil where Keys alone says it, or where it is anything.
 	Each *Key
+	// As is the definition of the schema that says its keys, where they are those
+	// of another one and not repeated here.
+	As string
 	// Also are further types a value can have.
 	Also []Kind
 }
@@ -113,6 +116,19 @@ func section[T, S any](name string, rows []row[S], at func(*T) *S, doc string) r
 		Key:  Key{Name: name, Doc: doc, Kind: Map, What: "a mapping", Keys: keys(rows)},
 		read: func(r *reader, e entry, into *T) { fill(r, e, rows, at(into)) },
 	}
+}
+
+// lifted are rows for a part of T, where they stand beside others for all of it.
+func lifted[T, S any](rows []row[S], at func(*T) *S) []row[T] {
+	var out []row[T]
+	for _, k := range rows {
+		up := row[T]{Key: k.Key, shown: k.shown}
+		if k.read != nil {
+			up.read = func(r *reader, e entry, into *T) { k.read(r, e, at(into)) }
+		}
+		out = append(out, up)
+	}
+	return out
 }
 
 // list is a list of mappings; each looks at one that was read.

@@ -134,6 +134,10 @@ func others() []string {
 		"orchestrator.snapshot_storage", "orchestrator.agent_temporary_workspace", "orchestrator.coordination.task_planning_filesystem_mode",
 		"orchestrator.coordination.enable_agent_task_planning", "orchestrator.coordination.max_tasks_per_plan",
 		"orchestrator.coordination.enable_memory_filesystem_mode", "orchestrator.coordination.use_skills", "orchestrator.coordination.skills_directory",
+		"orchestrator.interactive_mode.enabled", "orchestrator.interactive_mode.require_approval", "orchestrator.interactive_mode.backend",
+		"orchestrator.interactive_mode.system_message", "orchestrator.interactive_mode.input_during_run", "orchestrator.interactive_mode.workspace",
+		"orchestrator.interactive_mode.max_cost", "orchestrator.interactive_mode.max_tokens", "orchestrator.interactive_mode.max_calls_per_turn",
+		"orchestrator.interactive_mode.context_compaction",
 		"prompt", "ui.display_type", "ui.theme", "ui.keys", "ui.mouse", "ui.notifications", "ui.plain", "ui.logging_enabled")
 }
 

@@ -96,6 +96,9 @@ func (r *reader) onto(below *reader) *reader {
 		if (several || alone) && (root == "agents" || root == "agent") {
 			return true
 		}
+		if _, own := r.given[talkBackend]; own && strings.HasPrefix(path, talkBackend+".") {
+			return true
+		}
 		return slices.ContainsFunc(lists(path), func(l string) bool { _, ok := r.given[l]; return ok })
 	}
 	for path, e := range below.given {
@@ -170,7 +173,7 @@ func (f *File) guard() {
 		return
 	}
 	protect(f.Settings.ContextPaths, self)
-	for _, a := range f.Agents {
+	for _, a := range f.everybody() {
 		protect(a.ContextPaths, self)
 	}
 }

@@ -37,7 +37,7 @@ const laterOrchestrator = `
 	allow_midstream_peer_updates_before_checklist_submit max_checklist_calls_per_round
 	checklist_first_answer checklist_require_gap_report gap_report_mode skip_coordination_rounds
 	debug_final_answer enable_multimodal_tools multimodal_config image_generation_* video_generation_*
-	audio_generation_* dspy enable_nlip nlip_config nlip docker skills_directory interactive_mode timeout
+	audio_generation_* dspy enable_nlip nlip_config nlip docker skills_directory timeout
 	max_orchestration_restarts max_turns type session_storage`
 
 const laterCoordination = `

@@ -18,6 +18,7 @@ func Keys() []Key { return keys(top()) }
 type reading struct {
 	File
 	team []draft
+	talk *talker
 }
 
 // top is the whole configuration.
@@ -31,7 +32,8 @@ var top = sync.OnceValue(func() []row[reading] {
 		}, "The participant of a run that has only one; in place of agents.").then(func(r *reader, e entry, f *reading) {
 			done(r, e, &f.team[0])
 		}),
-		section("orchestrator", orchestrator(), settings, "How the agents work together."),
+		section("orchestrator", append(lifted(orchestrator(), settings), interactive()),
+			func(f *reading) *reading { return f }, "How the agents work together."),
 		section("timeout_settings", timeouts(), settings, "How long things may take."),
 		plain("prompt", text(), func(f *reading) *string { return &f.Prompt },
 			"The task where none is given.").orNull(""),
