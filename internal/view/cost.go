@@ -8,10 +8,11 @@ import (
 )
 
 // CostVersion is the version of a marshalled [Cost].
-const CostVersion = 2
+const CostVersion = 3
 
 // Cost is what a run has used, by agent and in all, and what is left of its
-// budget.
+// budget. In a session with an agent it is what the conversation has used; the
+// runs it launched are Children.
 type Cost struct {
 	Agents []Spending `json:"agents,omitempty"` // in label order
 	Total  Spending   `json:"total"`
@@ -115,6 +116,18 @@ func (c Cost) Apply(e event.Event) Cost {
 			c = c.used(e.Agent, f.Usage)
 		}
 		c = c.settle(f.Request, f.Usage.Amount())
+	case event.Staffed:
+		c.Ceiling = f.Rules.Budget
+	case event.Launched:
+		if f.Launch != nil {
+			c = c.hold(childKey(f.Run), Hold{Amount: granted(f.Grant), Child: f.Run, Granted: true})
+		}
+	case event.Returned:
+		if now, held := c.release(childKey(f.Run)); held {
+			c = now
+			spent := counted(f.Usage.Amount())
+			c.Spent, c.Children = plus(c.Spent, spent), plus(c.Children, spent)
+		}
 	case event.Settled:
 		c, _ = c.release(f.Request)
 		spent := counted(f.Spent)
@@ -141,6 +154,9 @@ func (c Cost) turn(now Turns) Cost {
 	c.Turns = now
 	return c
 }
+
+// childKey is what a run of a session is held under.
+func childKey(id event.FlowID) string { return "run/" + string(id) }
 
 // settle ends a reservation with what was spent. One that is gone has been
 // forfeited: its amount is counted already.

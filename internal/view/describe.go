@@ -33,6 +33,9 @@ func (t Timeline) item(e event.Event) Item {
 		return t.speechItem(e)
 	case event.SessionStarted, event.Launched, event.Returned, event.Planned, event.Revised, event.Renamed:
 		return t.sessionItem(e)
+	case event.Staffed, event.Wanted, event.Amended, event.Concluded, event.Waived, event.Pinned, event.Archived,
+		event.Opened, event.Published:
+		return t.talkItem(e)
 	case event.Requested:
 		if f.Child == "" {
 			return Item{}
@@ -164,6 +167,11 @@ func (t Timeline) decisionItem(e event.Event) Item {
 		switch {
 		case f.Kind == event.GatePlan:
 			title = fmt.Sprintf("asks a person about revision %d of the plan", f.Revision)
+		case f.Kind == event.GateLaunch:
+			title, detail = "asks a person whether to launch a run", f.Text
+			if f.Revision > 1 {
+				title += fmt.Sprintf(", revision %d", f.Revision)
+			}
 		case !f.Text.Empty():
 			title, detail = "asks a person for permission", f.Text
 		}
@@ -213,6 +221,8 @@ func (t Timeline) decision(f event.Closed) string {
 		who = "nobody answered in time"
 	case "ending":
 		who = "question withdrawn"
+	case "cancelled":
+		who = "called off" + prefixed(" by ", f.By)
 	}
 	return who + ": " + t.choice(f.Choice)
 }

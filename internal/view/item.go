@@ -78,6 +78,8 @@ const (
 	ItemSteer       ItemKind = "steer"   // a person has the run go another way
 	ItemSaid        ItemKind = "said"    // said in a session
 	ItemPlan        ItemKind = "plan"
+	ItemWanted      ItemKind = "wanted"  // a run is wanted
+	ItemProject     ItemKind = "project" // opened, or something put into it
 	ItemUnknown     ItemKind = "unknown" // a fact of a kind not known here
 )
 
@@ -144,7 +146,11 @@ func bracketed(s string) string {
 }
 
 func turnTitle(f event.Assigned) string {
-	title := fmt.Sprintf("begins round %d", f.Round)
+	what := "round"
+	if !f.Closing && !f.MayAnswer && !f.MayVote { // of the agent of a session, who answers to nobody
+		what = "turn"
+	}
+	title := fmt.Sprintf("begins %s %d", what, f.Round)
 	if f.Take > 1 {
 		title += fmt.Sprintf(", take %d", f.Take)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // ResultVersion is the version of a marshalled [Result].
-const ResultVersion = 3
+const ResultVersion = 4
 
 // A Result gathers what a run hands back. It is a fold like the others; what it
 // comes to is its RunResult.

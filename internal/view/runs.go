@@ -37,6 +37,15 @@ type Row struct {
 	// Turns is how many things were said in a session; Doing what it does.
 	Turns int          `json:"turns,omitempty"`
 	Doing SessionState `json:"doing,omitempty"`
+	// Session is the kind of a session, Client the program outside that launches
+	// its runs, Project the one that is open. LastMessage is what was said last in
+	// it, by the person if LastByYou.
+	Session     string        `json:"session,omitempty"`
+	Client      string        `json:"client,omitempty"`
+	Project     string        `json:"project,omitempty"`
+	LastMessage event.Content `json:"last_message,omitzero"`
+	LastByYou   bool          `json:"last_by_you,omitempty"`
+	Archived    bool          `json:"archived,omitempty"`
 }
 
 // RowOf makes a row from the first and the last event of a log.
@@ -45,7 +54,7 @@ func RowOf(first, last event.Event) Row {
 	r.Duration = event.Duration(max(last.At.Sub(first.At), 0))
 	switch f := first.Body.(type) {
 	case event.SessionStarted:
-		r.Kind = KindSession
+		r.Kind, r.Session, r.Client = KindSession, f.Kind, f.Client
 	case event.RunStarted:
 		r.Kind, r.Parent, r.Task, r.Mode = KindRun, f.Spec.Parent, f.Spec.Task, mode(f.Spec, f.Rules)
 		for _, s := range f.Spec.Seats {
@@ -60,10 +69,24 @@ func RowOf(first, last event.Event) Row {
 
 // With is the row of a session with what is in the middle of its log.
 func (r Row) With(s Session) Row {
-	r.Task, r.Turns, r.Doing = s.Title(), s.Turns.Len(), s.State()
+	r.Task, r.Turns, r.Doing, r.Session = s.Title(), s.Turns.Len(), s.State(), s.Kind
+	r.LastMessage, r.LastByYou = s.LastMessage()
+	if t := s.Talk; t != nil {
+		r.Project, r.Archived, r.Client = t.Project, t.Archived, t.Client
+	}
 	return r
 }
 
 // Title is the task on one line of at most width characters. A task kept as a
 // blob shows its size until Task is replaced by its text.
 func (r Row) Title(width int) string { return preview(r.Task, width) }
+
+// Preview is what was said last in a session on one line of at most width
+// characters.
+func (r Row) Preview(width int) string {
+	text := preview(r.LastMessage, width)
+	if r.LastByYou && text != "" {
+		text = Shorten("you: "+text, width)
+	}
+	return text
+}

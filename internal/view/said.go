@@ -35,8 +35,15 @@ func (t Timeline) speechItem(e event.Event) Item {
 func (t Timeline) sessionItem(e event.Event) Item {
 	switch f := e.Body.(type) {
 	case event.SessionStarted:
-		return Item{Kind: ItemStarted, Title: words(" ", f.Kind, "session started"), Ref: string(f.From)}
+		title := words(" ", f.Kind, "session started") + prefixed(" for ", f.Client)
+		if f.Fork != "" {
+			return Item{Kind: ItemStarted, Title: title + " from " + string(f.Fork), Ref: string(f.Fork)}
+		}
+		return Item{Kind: ItemStarted, Title: title, Ref: string(f.From)}
 	case event.Launched:
+		if f.Launch != nil {
+			return Item{Kind: ItemChild, Title: words(" ", "launches", string(f.Run)) + bracketed(LaunchWords(*f.Launch)), Detail: f.Launch.Task, Ref: string(f.Run)}
+		}
 		return Item{Kind: ItemChild, Title: words(" ", "launches", string(f.Run), "to "+f.Purpose), Detail: event.Inline(f.Note), Ref: string(f.Run)}
 	case event.Returned:
 		return Item{Kind: ItemChild, Title: words(" ", string(f.Run), "ended:", string(f.Status)) + bracketed(f.Error), Detail: f.Answer, Ref: string(f.Run)}

@@ -70,6 +70,8 @@ func (t Turns) Apply(e event.Event) Turns {
 		return t.endIf(at(f.Turn))
 	case event.Failed:
 		return t.endIf(at(f.Turn))
+	case event.Concluded:
+		return t.endIf(at(f.Turn))
 	case event.Granted:
 		_, t = t.verdict(f.Request)
 	case event.Admitted:
