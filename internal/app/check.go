@@ -10,6 +10,7 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
 	"conclave/internal/eventlog/sqlite"
+	"conclave/internal/talk"
 )
 
 // Check implements [control.Control].
@@ -70,8 +71,12 @@ func checkFlow(ctx context.Context, log eventlog.Log, id event.FlowID) []string 
 		events = append(events, e)
 	}
 	if len(events) > 0 {
-		if _, ok := events[0].Body.(event.SessionStarted); ok {
-			return append(out, spelled(chat.Check(events))...)
+		if s, ok := events[0].Body.(event.SessionStarted); ok {
+			check := talk.Check
+			if s.Kind == event.SessionCoordinate {
+				check = chat.Check
+			}
+			return append(out, spelled(check(events))...)
 		}
 	}
 	return append(out, spelled(coord.Check(events))...)

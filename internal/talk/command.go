@@ -1,7 +1,10 @@
 package talk
 
 import (
+	"slices"
+
 	"conclave/internal/event"
+	"conclave/internal/flow"
 )
 
 // Work asks the agent to take a turn, or to go on with one that was cut. It ends
@@ -76,8 +79,59 @@ func launchKey(id event.FlowID) string { return "launch/" + string(id) }
 
 func (l Launch) Key() string { return launchKey(l.Run) }
 
+// returnedPrefix is what the id of a run's result begins with.
+const returnedPrefix = "returned/"
+
 // Fact is the fact that ends the launch.
 func (l Launch) Fact(r event.Returned) event.Fact {
 	r.Run = l.Run
-	return event.Fact{ID: "returned/" + string(l.Run), Body: r}
+	return event.Fact{ID: returnedPrefix + string(l.Run), Body: r}
+}
+
+// Pending lists what was asked for and has no outcome yet.
+func (s *Session) Pending() []flow.Command {
+	var out []flow.Command
+	for _, w := range s.s.Wants {
+		if w.running() {
+			out = append(out, s.launching(w))
+		}
+	}
+	switch t := s.s.Turn; {
+	case t == nil || !t.Live:
+	case t.Stopped:
+		out = append(out, flow.Stop{Work: t.key()})
+	default:
+		out = append(out, s.work())
+		for _, x := range s.s.Held {
+			if slices.Contains(t.Told, x.ID) {
+				out = append(out, t.tell(Note{Kind: NoteMessage, Said: &x}))
+			}
+		}
+	}
+	return out
+}
+
+// work is the command for the take that goes on.
+func (s *Session) work() Work {
+	t := s.s.Turn
+	w := Work{
+		Agent: t.Agent, Turn: t.Turn, Staffed: *s.s.Staffed,
+		Summary: s.s.Summary, Pins: slices.Clip(s.s.Pins), History: slices.Clip(s.s.History),
+		Project: s.s.Project, Metered: s.rules().Budget.Limited(), Calls: max(s.rules().MaxCalls-t.Calls, 0),
+	}
+	for _, x := range s.s.Wants {
+		if t.wants(x) {
+			w.Wants = append(w.Wants, *x)
+		}
+	}
+	return w
+}
+
+// launching is the command for a run that goes on.
+func (s *Session) launching(w *Want) Launch {
+	l := Launch{Launched: *w.Launched, Started: *s.s.Started, Cancel: w.Cancel}
+	if s.s.Staffed != nil {
+		l.Staffed = *s.s.Staffed
+	}
+	return l
 }

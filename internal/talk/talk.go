@@ -9,23 +9,84 @@
 // at once, or a gate asks a person first, who may change it before deciding; what
 // runs is what was shown last. One turn goes on at a time.
 //
-//	talk.go      the state, and what can be read from it
+//	talk.go      the state
 //	apply.go     what an event changes, and which commands it gives rise to
 //	decide.go    what the state demands to be recorded next
-//	judge.go     verdicts on what people and clients say
+//	judge.go     verdicts on what people and the agent put forward
+//	turn.go      turns of the agent, their takes, and what they spend
 //	want.go      wanted runs: gates, launches, what they may spend
+//	memory.go    the conversation: what is held, heard, pinned, summed up
+//	permit.go    permissions a person is asked for, and how long
 //	command.go   what the shell is asked to do
+//	read.go      what can be read from the state
 //	check.go     the invariants of a log
 //
-// Nothing is stored that can be derived, and the whole state is one
-// JSON-serialisable value.
+// A session has no last event: it waits for whoever speaks next. Nothing is
+// stored that can be derived, and the whole state is one JSON-serialisable value.
+// What a command is given of it is never changed afterwards.
 package talk
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"time"
 
+	"conclave/internal/budget"
 	"conclave/internal/event"
+	"conclave/internal/flow"
 )
+
+// A Session is one conversation. The zero value waits for its SessionStarted. It
+// is not safe for concurrent use.
+type Session struct {
+	s state
+	// inbox is what waits for a verdict, oldest first. It is empty whenever
+	// nothing is due, so a checkpoint need not carry it.
+	inbox []event.Event
+}
+
+var (
+	_ flow.Decider = (*Session)(nil)
+	_ flow.Sorter  = (*Session)(nil)
+)
+
+// state is everything a session knows.
+type state struct {
+	Flow    event.FlowID          `json:"flow,omitempty"`
+	Started *event.SessionStarted `json:"started,omitempty"`
+	// Staffed is who talks and by which rules; nil before anybody has said so.
+	Staffed  *event.Staffed `json:"staffed,omitempty"`
+	Title    string         `json:"title,omitempty"`
+	Project  string         `json:"project,omitempty"`
+	Waived   bool           `json:"waived,omitempty"`
+	Archived bool           `json:"archived,omitempty"`
+	Clock    clock          `json:"clock,omitzero"`
+
+	// Ledger is over everything; Talked and Ran are what of it the conversation
+	// itself and its runs have used.
+	Ledger budget.Ledger `json:"ledger,omitzero"`
+	Talked event.Usage   `json:"talked,omitzero"`
+	Ran    event.Usage   `json:"ran,omitzero"`
+
+	// Held is what was said and not heard yet. Summary stands for what is before
+	// History, and Pins are what of that stays.
+	Held    []Entry          `json:"held,omitempty"`
+	Summary *event.Compacted `json:"summary,omitempty"`
+	Pins    []Entry          `json:"pins,omitempty"`
+	History []Entry          `json:"history,omitempty"`
+
+	// Turn is the one that goes on; Rounds counts all there were.
+	Turn   *turn `json:"turn,omitempty"`
+	Rounds int   `json:"rounds,omitempty"`
+	// Wants are the runs that were wanted, oldest first: all that are not over,
+	// all of the turn, and the last of the others.
+	Wants []*Want `json:"wants,omitempty"`
+	// Wishes are permissions that were asked for, likewise; Allowed is what was
+	// given for the rest of the session.
+	Wishes  []*wish      `json:"wishes,omitempty"`
+	Allowed []event.Hash `json:"allowed,omitempty"`
+}
 
 // An Entry is one thing in the conversation as its agent knows it: exactly one of
 // the pointers is set.
@@ -72,6 +133,12 @@ func (w *Want) Over() bool {
 	return w.Refused != nil || w.Returned != nil || w.Closed != nil && w.Closed.Choice != event.LaunchApprove
 }
 
+// asking reports whether a person is being asked about it.
+func (w *Want) asking() bool { return w.Asked != nil && w.Closed == nil }
+
+// running reports whether its run goes on.
+func (w *Want) running() bool { return w.Launched != nil && w.Returned == nil }
+
 // A Phase is what a session does.
 type Phase string
 
@@ -84,3 +151,54 @@ const (
 	Partial   Phase = "processing_partial"   // of a run that failed or ran out of time
 	Cancelled Phase = "processing_cancelled" // or was not approved
 )
+
+// Step advances the session by one event.
+func (s *Session) Step(e event.Event) flow.Ready {
+	s.tick(e)
+	do := s.apply(e)
+	return flow.Ready{Record: s.Due(), Do: do}
+}
+
+// Done is never: somebody may always say something more.
+func (s *Session) Done() bool { return false }
+
+// CheckpointVersion changes with the form of what Checkpoint writes.
+func (s *Session) CheckpointVersion() int { return 1 }
+
+// Checkpoint gives the state as a value that Restore takes up. It may be called
+// only when nothing is due.
+func (s *Session) Checkpoint() ([]byte, error) {
+	if len(s.inbox) > 0 {
+		return nil, fmt.Errorf("talk: checkpoint while %d inputs wait for a verdict", len(s.inbox))
+	}
+	// What a tool was called with must come back as it was written, so nothing
+	// is escaped on the way.
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s.s); err != nil {
+		return nil, fmt.Errorf("talk: checkpoint: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+// Restore returns a session to a checkpoint of the same version.
+func (s *Session) Restore(p []byte) error {
+	var st state
+	if err := json.Unmarshal(p, &st); err != nil {
+		return fmt.Errorf("talk: restore: %w", err)
+	}
+	*s = Session{s: st}
+	return nil
+}
+
+// rules are what the session goes by; before it is staffed, nothing.
+func (s *Session) rules() event.SessionRules {
+	if s.s.Staffed == nil {
+		return event.SessionRules{}
+	}
+	return s.s.Staffed.Rules
+}
+
+// client reports whether a program outside wants the runs.
+func (s *Session) client() bool { return s.s.Started.Kind == event.SessionClient }
