@@ -35,7 +35,7 @@ func Main(args []string, streams cli.Streams) int {
 			return nil, nil, err
 		}
 		return a, a.Close, nil
-	}, window)
+	}, window, serveMCP)
 }
 
 // An App is the program at work on one project.

@@ -67,14 +67,15 @@ type env struct {
 	out     *sink // is Out
 	open    Open
 	window  Window // nil where there is none
+	mcp     MCP    // the same
 	dir     string
 	noColor bool
 	begun   bool // the command line was understood
 }
 
 // Main runs one command line and returns the exit code.
-func Main(args []string, streams Streams, version string, open Open, window Window) int {
-	e := &env{Streams: streams, out: &sink{Writer: streams.Out}, open: open, window: window}
+func Main(args []string, streams Streams, version string, open Open, window Window, mcp MCP) int {
+	e := &env{Streams: streams, out: &sink{Writer: streams.Out}, open: open, window: window, mcp: mcp}
 	e.Out = e.out
 	root := newRoot(e, version)
 	root.SetArgs(args)
@@ -128,8 +129,11 @@ watch, steer and decide, and go on from the answer.`,
 			e.Color = false
 		}
 	}
-	root.AddCommand(newRun(e), newResume(e), newRuns(e), newSessions(e), newLog(e), newApprove(e), newDeny(e), newTrust(e), newDrive(e),
+	root.AddCommand(newRun(e), newResume(e), newRuns(e), newSessions(e), newProjects(e), newLog(e), newApprove(e), newDeny(e), newTrust(e), newDrive(e),
 		newInit(e), newValidate(e), newExplain(e), newSchema(e), newDoctor(e))
+	if e.mcp != nil {
+		root.AddCommand(newMCP(e))
+	}
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args = args(0, 0, "one of bash, zsh, fish or powershell")

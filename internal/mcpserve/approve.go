@@ -1,0 +1,203 @@
+package mcpserve
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"conclave/internal/event"
+)
+
+// A person is asked through their client where that can be done: the call returns
+// a question, the client puts it to its user and calls again with the answer. The
+// answer is a reply to the same gate that every other window shows, so whoever is
+// first decides. Only the client's own answer to that question counts: nothing
+// that stands in arguments or texts is looked at.
+
+// firstEra is the first version of the protocol in which questions are results.
+const firstEra = "2026-07-28"
+
+// question is what the client calls our question.
+const question = "approval"
+
+// A ticket is what the client hands back with the answer: which question was
+// asked. It is signed, since whoever holds it can answer.
+type ticket struct {
+	Session  event.FlowID `json:"session"`
+	Want     string       `json:"want"`
+	Revision int          `json:"revision"`
+}
+
+func (s *Server) sign(t ticket) string {
+	p, _ := json.Marshal(t) // strings and a number
+	return base64.RawURLEncoding.EncodeToString(p) + "." + base64.RawURLEncoding.EncodeToString(s.mac(p))
+}
+
+func (s *Server) mac(p []byte) []byte {
+	h := hmac.New(sha256.New, s.secret)
+	h.Write(p)
+	return h.Sum(nil)
+}
+
+// open reads a ticket of ours.
+func (s *Server) open(text string) (t ticket, ok bool) {
+	body, mac, _ := strings.Cut(text, ".")
+	p, err := base64.RawURLEncoding.DecodeString(body)
+	if err != nil {
+		return t, false
+	}
+	m, err := base64.RawURLEncoding.DecodeString(mac)
+	if err != nil || !hmac.Equal(m, s.mac(p)) {
+		return t, false
+	}
+	return t, json.Unmarshal(p, &t) == nil
+}
+
+// mayAsk reports whether a client can put a form to its user.
+func (s *Server) mayAsk(r *sdk.CallToolRequest) bool {
+	c := r.ClientCapabilities()
+	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
+}
+
+func newEra(r *sdk.CallToolRequest) bool {
+	if p := r.Session.InitializeParams(); p != nil {
+		return p.ProtocolVersion >= firstEra
+	}
+	return true
+}
+
+// ask is a result that puts the question to the client's user.
+func (s *Server) ask(ctx context.Context, p place, w want) (*sdk.CallToolResult, error) {
+	text, err := s.describe(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return &sdk.CallToolResult{
+		RequestState: s.sign(ticket{p.session, p.want, w.asked.Revision}),
+		InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
+			Mode:    "form",
+			Message: text,
+			RequestedSchema: json.RawMessage(`{"type":"object","required":["decision"],"properties":{
+				"decision":{"type":"string","title":"Launch this run?","enum":["approve","deny"]},
+				"note":{"type":"string","title":"A note","description":"With a refusal it is told to the agent that wants the run"}}}`),
+		}},
+	}, nil
+}
+
+// describe is what a person is asked about.
+func (s *Server) describe(ctx context.Context, w want) (string, error) {
+	task, err := s.c.Text(ctx, w.launch.Task)
+	if err != nil {
+		return "", err
+	}
+	l := w.launch
+	var b strings.Builder
+	fmt.Fprintf(&b, "Launch a run?\n\nTask: %s\n", strings.TrimSpace(task))
+	if !l.Context.Empty() {
+		text, err := s.c.Text(ctx, l.Context)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "Context: %s\n", strings.TrimSpace(text))
+	}
+	names := make([]string, len(l.Agents))
+	for i, a := range l.Agents {
+		names[i] = string(a)
+	}
+	fmt.Fprintf(&b, "Agents: %s\nMode: %s\n", strings.Join(names, ", "), modeOf(l))
+	for _, p := range l.Paths {
+		right := "read"
+		if p.Write {
+			right = "write"
+		}
+		fmt.Fprintf(&b, "Path: %s (%s)\n", p.Path, right)
+	}
+	if len(l.Overrides) > 0 {
+		fmt.Fprintf(&b, "Overrides: %s\n", l.Overrides)
+	}
+	if e := w.estimate; e != nil {
+		fmt.Fprintf(&b, "Estimate: %s\n", estimate(*e))
+	}
+	return b.String(), nil
+}
+
+func modeOf(l event.Launch) string {
+	mode := "several agents"
+	if l.Single {
+		mode = "one agent"
+	}
+	if l.Quick {
+		mode += ", no refinement"
+	} else {
+		mode += ", with refinement"
+	}
+	switch {
+	case l.Plan && l.Execute:
+		mode += ", a plan that is then carried out"
+	case l.Plan:
+		mode += ", a plan only"
+	}
+	return mode
+}
+
+func estimate(e event.Estimate) string {
+	var parts []string
+	if e.Cost > 0 {
+		parts = append(parts, "about "+e.Cost.String())
+	}
+	if e.Tokens > 0 {
+		parts = append(parts, fmt.Sprintf("about %d tokens", e.Tokens))
+	}
+	if e.Basis != "" {
+		parts = append(parts, e.Basis)
+	}
+	if len(parts) == 0 {
+		return "not known"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// returned is the ticket that came with a call, if it is one of ours for this run.
+func (s *Server) returned(r *sdk.CallToolRequest, p place) (ticket, bool) {
+	if r.Params.RequestState == "" {
+		return ticket{}, false
+	}
+	t, ok := s.open(r.Params.RequestState)
+	return t, ok && t.Session == p.session && t.Want == p.want
+}
+
+// reply hands the user's answer to the gate and returns its id; a user who has
+// not decided leaves the question open, and there is none.
+func (s *Server) reply(ctx context.Context, r *sdk.CallToolRequest, p place, t ticket) (string, error) {
+	answer, ok := r.Params.InputResponses[question].(*sdk.ElicitResult)
+	if !ok {
+		return "", nil
+	}
+	choice := ""
+	switch decision, _ := answer.Content["decision"].(string); {
+	case answer.Action == "decline", answer.Action == "accept" && decision == event.LaunchDeny:
+		choice = event.LaunchDeny
+	case answer.Action == "accept" && decision == event.LaunchApprove:
+		choice = event.LaunchApprove
+	default:
+		return "", nil
+	}
+	note, _ := answer.Content["note"].(string)
+	f := event.Fact{ID: "reply/mcp/" + rand.Text(), Body: event.Replied{
+		Gate: "launch/" + p.want, Choice: choice, Text: note, Revision: t.Revision, By: "the user of " + clientName(r),
+	}}
+	return f.ID, s.c.Send(ctx, p.session, f)
+}
+
+// settled reports whether a reply, if one was given, has come to nothing: the
+// question has changed since, and is to be put again.
+func settled(st state, reply string) bool {
+	return reply == "" || st.refused[reply] != ""
+}

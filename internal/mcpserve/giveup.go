@@ -1,0 +1,145 @@
+package mcpserve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A client gives up a call because its user no longer wants it, or because its
+// own patience is at an end. It says both with the same notification, and only
+// the reason tells them apart. The first ends the run; after the second the run
+// goes on, and the client finds it again.
+
+// givenUp holds the reasons with which calls were given up, until those calls
+// have ended. The protocol's library keeps neither the reason nor the number of a
+// call, so both are noted as messages come in.
+type givenUp struct {
+	mu      sync.Mutex
+	reasons map[string]string
+}
+
+// maxReasons bounds what a client can have us keep with made-up notifications.
+const maxReasons = 1000
+
+const (
+	methodCall      = "tools/call"
+	methodCancelled = "notifications/cancelled"
+	// metaCall is where the number of a call is put for its handler to find.
+	metaCall = "conclave/call"
+)
+
+// mind looks at a message that came in. Of a call it returns the parameters with
+// its number in them; scope is what numbers are unique in.
+func (g *givenUp) mind(scope, method string, id any, params json.RawMessage) json.RawMessage {
+	switch method {
+	case methodCancelled:
+		var c struct {
+			RequestID any    `json:"requestId"`
+			Reason    string `json:"reason"`
+		}
+		if json.Unmarshal(params, &c) == nil {
+			g.note(callName(scope, c.RequestID), c.Reason)
+		}
+	case methodCall:
+		var p, meta map[string]json.RawMessage
+		if json.Unmarshal(params, &p) != nil || p == nil || len(p["_meta"]) > 0 && json.Unmarshal(p["_meta"], &meta) != nil {
+			return params // the library says what is wrong
+		}
+		if meta == nil {
+			meta = map[string]json.RawMessage{}
+		}
+		meta[metaCall], _ = json.Marshal(callName(scope, id))
+		p["_meta"], _ = json.Marshal(meta)
+		if out, err := json.Marshal(p); err == nil {
+			return out
+		}
+	}
+	return params
+}
+
+// callName names a call. Numbers come as whole ones or, out of JSON, as floats.
+func callName(scope string, id any) string { return fmt.Sprintf("%s %v", scope, id) }
+
+func (g *givenUp) note(call, reason string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.reasons == nil || len(g.reasons) >= maxReasons {
+		g.reasons = map[string]string{}
+	}
+	g.reasons[call] = reason
+}
+
+// take is the reason with which a call was given up, and forgets it.
+func (g *givenUp) take(call string) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	defer delete(g.reasons, call)
+	return g.reasons[call]
+}
+
+// impatient reads in a reason that it was the client's patience: "Request timed
+// out", "request timeout", "-32001".
+var impatient = regexp.MustCompile(`(?i)time[sd]?[ _-]?out|-32001|deadline`)
+
+// A call is what is known of a tool call, from its coming in to its end: the
+// library may ask the client something in between.
+type call struct {
+	mu sync.Mutex
+	at place // the run it waits for
+}
+
+type callKey struct{}
+
+func (c *call) waitsFor(p place) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = p
+}
+
+// waiting has the call of ctx end the run when it is given up.
+func waiting(ctx context.Context, p place) {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		c.waitsFor(p)
+	}
+}
+
+// minding is around every call, whatever happens in it.
+func (s *Server) minding(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if method == "resources/list" {
+			s.refresh(ctx)
+		}
+		if method != methodCall {
+			return next(ctx, method, r)
+		}
+		var c call
+		res, err := next(context.WithValue(ctx, callKey{}, &c), method, r)
+		p, _ := r.GetParams().(*sdk.CallToolParamsRaw)
+		reason := ""
+		if p != nil {
+			name, _ := p.Meta[metaCall].(string)
+			reason = s.givenUp.take(name)
+		}
+		// A connection that is lost says nothing about the run.
+		if c.at.want != "" && ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) && !s.closing.Load() && !impatient.MatchString(reason) {
+			if err := s.withdraw(context.WithoutCancel(ctx), c.at, "gave up the call"); err != nil {
+				s.o.Say(fmt.Sprintf("the run of a call that was given up could not be ended: %v", err))
+			}
+		}
+		return res, err
+	}
+}
+
+// decode reads JSON and knows every field.
+func decode(p []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(p))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}

@@ -1,0 +1,255 @@
+package mcpserve
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/launch"
+	"conclave/internal/view"
+)
+
+const toolLaunch = event.ToolLaunchRun
+
+// made is a run that was wanted through this server.
+type made struct {
+	place
+	// told: the client has its result, or wanted it no longer. A run whose client
+	// did not wait for its end is still owed to it.
+	told bool
+}
+
+// pending is what a call comes to that ends before its run.
+type pending struct {
+	Status  string       `json:"status"` // running, awaiting_approval or denied
+	RunID   event.FlowID `json:"run_id,omitempty"`
+	Want    string       `json:"want,omitempty"`
+	Session event.FlowID `json:"session,omitempty"`
+	// Progress is how the run stands, in words.
+	Progress string `json:"progress,omitempty"`
+	Note     string `json:"note,omitempty"` // what the person said
+	How      string `json:"how"`
+}
+
+// Statuses besides those of a run that is over.
+const (
+	statusRunning  = "running"
+	statusAwaiting = "awaiting_approval"
+	statusDenied   = "denied"
+)
+
+// launchRun has a run launched and waits for what it comes to.
+func (s *Server) launchRun(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	params, err := launch.Parse(orEmpty(r.Params.Arguments))
+	if err != nil {
+		return nil, err
+	}
+	id := identity(r, params)
+	m, err := s.find(ctx, r, id, params)
+	if err != nil {
+		return nil, err
+	}
+	waiting(ctx, m.place)
+	until := time.NewTimer(s.o.Wait)
+	defer until.Stop()
+	asking, reply := s.mayAsk(r), ""
+	if ticket, ok := s.returned(r, m.place); ok {
+		if reply, err = s.reply(ctx, r, m.place, ticket); err != nil {
+			return nil, err
+		}
+		// Who has not decided is not pressed, and older clients are asked once.
+		asking = asking && reply != "" && newEra(r)
+	}
+	st, err := s.watch(ctx, m.place, newTeller(r), until.C, func(st state) bool {
+		return st.want.over() || st.want.open() && asking && settled(st, reply)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case st.want.open() && asking && !st.late:
+		return s.ask(ctx, m.place, st.want)
+	}
+	res, err := s.outcome(ctx, m, st)
+	if why := st.refused[reply]; err == nil && why != "" {
+		res.Content = append(res.Content, &sdk.TextContent{Text: "Your user's answer did not count: " + why})
+	}
+	return res, err
+}
+
+// find gives the run that a call is about: the one an identical call has wanted,
+// as long as that goes on or its result is owed, else one that is wanted now.
+func (s *Server) find(ctx context.Context, r *sdk.CallToolRequest, id string, p launch.Params) (*made, error) {
+	s.launching.Lock()
+	defer s.launching.Unlock()
+	if m, ok := s.wanted[id]; ok {
+		b, err := boardOf(ctx, s.c, m.session)
+		if err != nil {
+			return nil, err
+		}
+		if w, ok := b.wants[m.want]; !ok && b.refused[m.want] == "" || ok && (!w.over() || w.returned != nil && !m.told) {
+			return m, nil
+		}
+	}
+	if at, ok, err := s.elsewhere(ctx, id, clientName(r)); err != nil {
+		return nil, err
+	} else if ok {
+		m := &made{place: at}
+		s.wanted[id] = m
+		return m, nil
+	}
+	session, err := s.desk.open(ctx, clientName(r))
+	if err != nil {
+		return nil, err
+	}
+	m := &made{place: place{session, "want/" + id + "/" + rand.Text()[:8]}}
+	if err := s.c.Want(ctx, session, m.want, p, clientName(r)); err != nil {
+		return nil, err
+	}
+	s.wanted[id] = m
+	return m, nil
+}
+
+// fewest is how many sessions are looked through for a run that goes on.
+const fewest = 20
+
+// elsewhere finds the run of an identical call in a session of another server
+// process: one that has ended meanwhile, as clients restart their servers. If
+// nobody drives it any more it is taken up.
+func (s *Server) elsewhere(ctx context.Context, id, client string) (place, bool, error) {
+	flows, err := s.c.Flows(ctx)
+	if err != nil {
+		return place{}, false, err
+	}
+	looked := 0
+	for _, f := range flows {
+		if f.Kind != view.KindSession || f.Damaged != "" {
+			continue
+		}
+		if looked++; looked > fewest {
+			break
+		}
+		b, err := boardOf(ctx, s.c, f.ID)
+		if err != nil || b.kind != event.SessionClient || b.client != client {
+			continue // what is damaged is for others to tell
+		}
+		for _, w := range b.wants {
+			if !strings.HasPrefix(w.id, "want/"+id+"/") || w.over() || f.ID == s.desk.session {
+				continue
+			}
+			if f.Driver == nil && !w.open() {
+				if _, err := s.c.Background(ctx, f.ID, nil); err != nil {
+					return place{}, false, err
+				}
+			}
+			return place{f.ID, w.id}, true, nil
+		}
+	}
+	return place{}, false, nil
+}
+
+// outcome is what a call comes to.
+func (s *Server) outcome(ctx context.Context, m *made, st state) (*sdk.CallToolResult, error) {
+	w := st.want
+	switch {
+	case w.refused != "":
+		return nil, &launch.Problem{Why: w.refused}
+	case w.returned != nil:
+		s.launching.Lock()
+		m.told = true
+		s.launching.Unlock()
+		return s.runResult(ctx, w.run, w.returned)
+	}
+	return result(s.pending(ctx, m.place, w))
+}
+
+// pending is how a run stands that is not over.
+func (s *Server) pending(ctx context.Context, p place, w want) pending {
+	out := pending{Status: statusRunning, RunID: w.run, Want: w.id, Session: p.session}
+	switch {
+	case w.closed != nil && w.closed.Choice != event.LaunchApprove:
+		out.Status, out.Note = statusDenied, w.closed.Text
+		out.How = "A person decided that this run is not launched. Do not launch it again unless they ask for it."
+	case w.open():
+		out.Status = statusAwaiting
+		out.How = fmt.Sprintf("A person has to approve this run before it begins. Tell them: %s. Then call get_run with run_id %q and wait, or launch_run again with the same arguments; that does not launch it twice.", how(p, w), w.id)
+	case w.run == "":
+		out.How = fmt.Sprintf("The run is about to begin. Call get_run with run_id %q and wait.", w.id)
+	default:
+		out.How = fmt.Sprintf("The run goes on. Call get_run with run_id %q and wait for its result; do not launch it again.", w.run)
+		if now, err := s.c.Open(ctx, w.run); err == nil {
+			out.Progress = words(now)
+		}
+	}
+	return out
+}
+
+// runResult is what a run has come to. One that could not begin has no log.
+func (s *Server) runResult(ctx context.Context, run event.FlowID, r *event.Returned) (*sdk.CallToolResult, error) {
+	if r != nil && r.Status == "" {
+		return nil, fmt.Errorf("the run could not begin: %s", r.Error)
+	}
+	now, err := s.c.Open(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	full, err := resolve(ctx, s.c, now.Result.RunResult())
+	if err != nil {
+		return nil, err
+	}
+	return result(full)
+}
+
+// resolve puts the texts into a result that are kept beside it.
+func resolve(ctx context.Context, c control.Control, r view.RunResult) (view.RunResult, error) {
+	texts := map[event.Hash]string{}
+	for _, h := range r.Blobs() {
+		t, err := c.Text(ctx, event.Content{Blob: h})
+		if err != nil {
+			return r, err
+		}
+		texts[h] = t
+	}
+	return r.Fill(texts), nil
+}
+
+// withdraw ends a wanted run.
+func (s *Server) withdraw(ctx context.Context, p place, why string) error {
+	s.launching.Lock()
+	for _, m := range s.wanted {
+		if m.place == p {
+			m.told = true // nobody waits for it
+		}
+	}
+	s.launching.Unlock()
+	return s.c.Send(ctx, p.session, event.Fact{ID: "withdrawn/" + p.want, Body: event.Withdrawn{Message: p.want, By: "the client, which " + why}})
+}
+
+// identity is the same for identical calls of a client, however they are written.
+func identity(r *sdk.CallToolRequest, p launch.Params) string {
+	text, _ := json.Marshal(p) // of values that came as JSON
+	sum := sha256.Sum256(append([]byte(clientName(r)+"\n"), text...))
+	return hex.EncodeToString(sum[:8])
+}
+
+func clientName(r *sdk.CallToolRequest) string {
+	if i := r.ClientInfo(); i != nil && i.Name != "" {
+		return view.Shorten(view.OneLine(i.Name), 80)
+	}
+	return "an MCP client"
+}
+
+func orEmpty(p json.RawMessage) json.RawMessage {
+	if len(p) == 0 {
+		return json.RawMessage("{}")
+	}
+	return p
+}

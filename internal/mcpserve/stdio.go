@@ -1,0 +1,46 @@
+package mcpserve
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Stdio serves one client on a pipe until that is closed or ctx ends.
+func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	stop := context.AfterFunc(ctx, func() { s.closing.Store(true) }) // before any call learns of it
+	defer stop()
+	err := s.mcp.Run(ctx, &pipe{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}}, &s.givenUp})
+	return errors.Join(ended(ctx, err), s.leave(context.WithoutCancel(ctx)))
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// pipe is a transport whose messages are looked at for calls that are given up.
+type pipe struct {
+	sdk.Transport
+	givenUp *givenUp
+}
+
+func (p *pipe) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := p.Transport.Connect(ctx)
+	return &minded{c, p.givenUp}, err
+}
+
+type minded struct {
+	sdk.Connection
+	givenUp *givenUp
+}
+
+func (m *minded) Read(ctx context.Context) (jsonrpc.Message, error) {
+	msg, err := m.Connection.Read(ctx)
+	if r, ok := msg.(*jsonrpc.Request); ok {
+		r.Params = m.givenUp.mind("", r.Method, r.ID.Raw(), r.Params)
+	}
+	return msg, err
+}
