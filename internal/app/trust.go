@@ -53,7 +53,7 @@ func (a *App) risks(f *config.File) []string {
 		return err != nil || !a.inside(real)
 	}
 	paths := f.Settings.ContextPaths
-	for _, c := range f.Agents {
+	for _, c := range f.Everybody() {
 		paths = append(paths, c.ContextPaths...)
 		if c.API.BaseURL != "" {
 			add("send what %s is asked, and its key, to %q", c.ID, c.API.BaseURL)
@@ -86,6 +86,14 @@ func (a *App) risks(f *config.File) []string {
 			}
 		}
 	}
+	if i := f.Interactive; i != nil {
+		if !i.Approve {
+			add("launch runs without asking you")
+		}
+		if i.Workspace != "" && outside(present(i.Workspace)) {
+			add("keep projects in %q", i.Workspace)
+		}
+	}
 	if d := f.Settings.SkillsDir; d != "" {
 		if abs, err := filepath.Abs(d); err != nil || outside(abs) {
 			add("let agents read %q, for skills", d)
@@ -97,6 +105,16 @@ func (a *App) risks(f *config.File) []string {
 		}
 	}
 	return out
+}
+
+// present is the nearest of a path and the directories above it that is there:
+// what does not exist yet is made where that leads to.
+func present(path string) string {
+	for ; ; path = filepath.Dir(path) {
+		if _, err := filepath.EvalSymlinks(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+	}
 }
 
 // What starts a program is shown with nothing left out: a variable may change

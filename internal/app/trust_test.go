@@ -59,6 +59,38 @@ agents:
 	refused(t, a, q, "let the commands of ada use the network")
 }
 
+// The agent that people talk to is looked at like any other, and so is what it
+// may do by itself.
+func TestInteractiveModeNeedsTrust(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a := bare(t, "")
+	put(t, a, ".conclave/x")
+	own := filepath.Join(a.project, ".conclave", "config.yaml")
+	elsewhere := t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Join(a.project, "link")); err != nil {
+		t.Fatal(err)
+	}
+	q := a.request()
+	q.Config = ""
+	for mode, want := range map[string]string{
+		"{backend: {type: claude, model: m, base_url: \"http://127.0.0.1:1\"}}": "send what conclave is asked, and its key",
+		"{require_approval: false}":               "launch runs without asking you",
+		"{workspace: " + elsewhere + "/new}":      "keep projects in",
+		"{workspace: " + a.project + "/link/new}": "keep projects in",
+		"{workspace: " + a.project + "/new/one}":  "",
+	} {
+		text := "agents: [{id: ada, backend: {type: demo, persona: sceptic}}]\norchestrator: {interactive_mode: " + mode + "}\n"
+		if err := os.WriteFile(own, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if want != "" {
+			refused(t, a, q, want)
+		} else if _, err := a.Prepare(t.Context(), q); err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+}
+
 // One that only names models and rules needs none.
 func TestHarmlessConfigurationNeedsNoTrust(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
