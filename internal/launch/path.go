@@ -27,7 +27,7 @@ func (p Params) paths(bad *problems) []event.ContextPath {
 			bad.add("an entry of context_paths has no path; write the absolute path of a file or folder.")
 		case strings.ContainsRune(c.Path, 0):
 			bad.add("the path %q of context_paths holds a zero byte.", clip(c.Path))
-		case !path.IsAbs(c.Path):
+		case !absolute(c.Path):
 			bad.add("the path %q of context_paths is relative; write the absolute path, which begins with /.", clip(c.Path))
 		case slices.ContainsFunc(out, func(o event.ContextPath) bool { return o.Path == clean }):
 			bad.add("context_paths names %s twice; name it once, with the permission that counts.", clip(clean))
@@ -38,6 +38,11 @@ func (p Params) paths(bad *problems) []event.ContextPath {
 		}
 	}
 	return out
+}
+
+// absolute reports whether a path says where it begins, on whichever system.
+func absolute(p string) bool {
+	return path.IsAbs(p) || len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
 }
 
 // Paths are those of a run: the inherited ones and over them those of the launch.
