@@ -28,7 +28,6 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/flow"
 	"conclave/internal/live"
-	"conclave/internal/prompt"
 	"conclave/internal/tool"
 )
 
@@ -62,12 +61,6 @@ func (a *Agent) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// Blobs keeps texts that are too large to travel in an event.
-type Blobs interface {
-	PutBlob(ctx context.Context, p []byte) (event.Hash, error)
-	Blob(ctx context.Context, h event.Hash) ([]byte, error)
-}
-
 // A Crew is all participants of one run.
 type Crew struct {
 	Spec   event.RunSpec
@@ -97,8 +90,13 @@ func (c *Crew) Do(ctx context.Context, cmd flow.Command, p engine.Port) []event.
 }
 
 func (c *Crew) newTurn(a event.AgentID, t event.Turn, p engine.Port) *turn {
-	key := t.Key(a)
-	return &turn{crew: c, port: p, id: a, turn: t, key: key, agent: c.Agents[a], hand: empty{}, fence: newFence()}
+	out := newTurn(c.Agents[a], a, t, p, texts{c.Blobs, c.Redact})
+	out.crew = c
+	return out
+}
+
+func newTurn(who *Agent, a event.AgentID, t event.Turn, p engine.Port, x texts) *turn {
+	return &turn{texts: x, port: p, id: a, turn: t, key: t.Key(a), agent: who, hand: empty{}, fence: newFence()}
 }
 
 // newFence is what marks where texts of others end in the prompts of a turn.
@@ -159,60 +157,3 @@ func panicked(r any) error {
 type storageError struct{ error }
 
 func (e *storageError) Unwrap() error { return e.error }
-
-// clean is text from outside without secrets.
-func (c *Crew) clean(s string) string {
-	if c.Redact == nil {
-		return s
-	}
-	return c.Redact(s)
-}
-
-// text resolves content to what it says.
-func (c *Crew) text(ctx context.Context, v event.Content) (string, error) {
-	if v.Blob == "" {
-		return v.Text, nil
-	}
-	p, err := c.Blobs.Blob(ctx, v.Blob)
-	if err != nil {
-		return "", &storageError{fmt.Errorf("read a text: %w", err)}
-	}
-	return string(p), nil
-}
-
-// content makes a text fit for an event; what is large is durable first.
-func (c *Crew) content(ctx context.Context, s string) (event.Content, error) {
-	if len(s) <= event.InlineMax {
-		return event.Inline(s), nil
-	}
-	h, err := c.Blobs.PutBlob(ctx, []byte(s))
-	if err != nil {
-		return event.Content{}, &storageError{fmt.Errorf("keep a text: %w", err)}
-	}
-	return event.Content{Blob: h, Size: len(s)}, nil
-}
-
-// messages are what people have said, as it is told.
-func (c *Crew) messages(ctx context.Context, said []coord.Message) ([]string, error) {
-	var out []string
-	for _, m := range said {
-		text, err := c.text(ctx, m.Text)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, text)
-	}
-	return out, nil
-}
-
-func (c *Crew) answers(ctx context.Context, shown []coord.Shown) ([]prompt.Answer, error) {
-	var out []prompt.Answer
-	for _, s := range shown {
-		text, err := c.text(ctx, s.Content)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, prompt.Answer{Label: string(s.Label), Revision: s.Revision, Text: text, Own: s.Own})
-	}
-	return out, nil
-}

@@ -35,6 +35,9 @@ func (t *turn) makeRoom(ctx context.Context) error {
 	if window == 0 || float64(t.filled) < part*float64(window) {
 		return nil
 	}
+	if t.conv != nil {
+		return t.conv.makeRoom(ctx)
+	}
 	if cut := t.oldest(); cut > 1 && size(t.in.Messages[1:cut]) < size(t.in.Messages)/compactWorth {
 		return nil // there is little to win
 	}
@@ -51,13 +54,16 @@ func size(messages []backend.Message) int64 {
 // system prompt, the first message with task and answers, and everything we
 // said since stay word for word. It reports whether there was anything to do.
 func (t *turn) compact(ctx context.Context) (bool, error) {
+	if t.conv != nil {
+		return t.conv.compact(ctx)
+	}
 	cut := t.oldest()
 	if cut <= 1 {
 		return false, nil
 	}
 	old := t.in.Messages[1:cut]
 	done := event.Compacted{Turn: t.turn, Messages: len(old), Before: size(t.in.Messages)}
-	summary, err := t.summarise(ctx, old, &done)
+	summary, err := t.summarise(ctx, t.in.Messages[0].Text, transcript(old), outline(old), &done)
 	if err != nil {
 		return false, err
 	}
@@ -72,7 +78,7 @@ func (t *turn) compact(ctx context.Context) (bool, error) {
 	t.in.Messages = append([]backend.Message{first}, t.in.Messages[cut:]...)
 	t.filled = 0
 	done.After = size(t.in.Messages)
-	if done.Summary, err = t.crew.content(ctx, summary); err != nil {
+	if done.Summary, err = t.content(ctx, summary); err != nil {
 		return false, err
 	}
 	_, err = t.port.Submit(ctx, t.fact("compacted", done))
@@ -100,15 +106,16 @@ func (t *turn) oldest() int {
 }
 
 // summarise has the model itself say what was done and found, and notes what
-// that took. If it cannot, the summary is what the calls were.
-func (t *turn) summarise(ctx context.Context, old []backend.Message, done *event.Compacted) (string, error) {
+// that took. If it cannot, the summary is
+// what there is instead.
+func (t *turn) summarise(ctx context.Context, first, since, instead string, done *event.Compacted) (string, error) {
 	if t.calls+1 >= t.left {
 		done.Outline = true
-		return outline(old), nil // the last call is for the outcome
+		return instead, nil // the last call is for the outcome
 	}
 	in := backend.Input{
 		System: prompt.CompactSystem(), MaxOutput: t.in.MaxOutput,
-		Messages: []backend.Message{{From: backend.User, Text: prompt.CompactUser(t.fence, t.in.Messages[0].Text, transcript(old))}},
+		Messages: []backend.Message{{From: backend.User, Text: prompt.CompactUser(t.fence, first, since)}},
 	}
 	whole := t.in
 	t.in = in
@@ -132,12 +139,12 @@ func (t *turn) summarise(ctx context.Context, old []backend.Message, done *event
 		done.Request = request
 	}
 	if err != nil || strings.TrimSpace(reply.Text) == "" {
-		return outline(old), nil
+		return instead, nil
 	}
 	return strings.TrimSpace(reply.Text), nil
 }
 
-// transcript is a conversation as text to be summarised.
+// transcript is what the agent did and found, as text to be summarised.
 func transcript(messages []backend.Message) string {
 	var b strings.Builder
 	for _, m := range messages {

@@ -96,7 +96,7 @@ func (r readResult) Run(ctx context.Context, input json.RawMessage) (tool.Result
 	if !ok {
 		return tool.Failed(fmt.Sprintf("There is no long result of a call %q.", in.Call)), nil
 	}
-	text, err := r.t.crew.text(ctx, kept)
+	text, err := r.t.text(ctx, kept)
 	switch {
 	case err != nil:
 		return tool.Result{}, err

@@ -2,21 +2,30 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"conclave/internal/coord"
 	"conclave/internal/event"
 	"conclave/internal/prompt"
+	"conclave/internal/talk"
 )
 
 // hear waits while the run is paused and takes in what the turn was told, before
 // the next call.
 func (t *turn) hear(ctx context.Context) error {
-	text, err := t.heard(ctx)
-	if text != "" {
-		t.say(text)
+	all, err := t.heard(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, s := range all {
+		if s.entry == nil {
+			t.say(s.text)
+		} else if err := t.conv.add(ctx, *s.entry); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A saying is a note in the words for the agent, and the fact that it was told.
@@ -25,23 +34,25 @@ type saying struct {
 	fact event.Fact
 	// message is what a person has said, which may be taken back.
 	message string
+	entry   *talk.Entry // of a session
 }
 
 // heard is what the turn was told meanwhile, in the words for the agent. What it
 // then knows is durable before it hears of it.
-func (t *turn) heard(ctx context.Context) (string, error) {
+func (t *turn) heard(ctx context.Context) ([]saying, error) {
 	if err := t.box.standby(ctx); err != nil {
-		return "", err
+		return nil, err
 	}
 	var all []saying
 	var facts []event.Fact
 	for _, n := range t.box.take() {
-		if n.Kind == coord.NotePermission || n.Kind == coord.NoteBudget {
+		switch n.Kind {
+		case coord.NotePermission, coord.NoteBudget, talk.NoteWant:
 			continue // nobody waits for it any more
 		}
 		text, err := t.words(ctx, n)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		told := event.Told{Turn: t.turn, Note: n.Kind, Seen: n.Seen}
 		if n.Said.ID != "" {
@@ -51,37 +62,51 @@ func (t *turn) heard(ctx context.Context) (string, error) {
 			told.Job = &event.Job{ID: n.Job, Ended: n.Text}
 		}
 		facts = append(facts, t.fact("told", told))
-		all = append(all, saying{text, facts[len(facts)-1], n.Said.ID})
+		s := saying{text: text, fact: facts[len(facts)-1], message: n.Said.ID}
+		if n.said != nil {
+			e := *n.said
+			e.Turn, s.entry = t.turn, &e
+		}
+		all = append(all, s)
 	}
 	if len(facts) == 0 {
-		return "", nil
+		return nil, nil
 	}
 	events, err := t.port.Submit(ctx, facts...)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	// A message may have been taken back while this was on its way.
+	return slices.DeleteFunc(all, func(s saying) bool {
+		return s.message != "" && t.box.takenBack(events, s.fact.ID)[s.message]
+	}), nil
+}
+
+// joined is what was said, as one text.
+func joined(all []saying) string {
 	var texts []string
 	for _, s := range all {
-		// A message may have been taken back while this was on its way.
-		if s.message == "" || !t.box.takenBack(events, s.fact.ID)[s.message] {
-			texts = append(texts, s.text)
-		}
+		texts = append(texts, s.text)
 	}
-	return strings.Join(texts, "\n\n"), nil
+	return strings.Join(texts, "\n\n")
 }
 
 // words is a note as the agent hears it.
-func (t *turn) words(ctx context.Context, n coord.Note) (string, error) {
+func (t *turn) words(ctx context.Context, n note) (string, error) {
+	if n.said != nil {
+		text, _, err := t.conv.said(ctx, *n.said.Said)
+		return text, err
+	}
 	switch n.Kind {
 	case coord.NoteWrapUp:
 		return prompt.WrapUp, nil
 	case coord.NoteJob:
 		return prompt.JobEnded(n.Job, n.Text), nil
 	case coord.NoteMessage:
-		said, err := t.crew.messages(ctx, []coord.Message{n.Said})
+		said, err := t.messages(ctx, []coord.Message{n.Said})
 		return prompt.Interjection(t.fence, said), err
 	}
-	answers, err := t.crew.answers(ctx, n.Answers)
+	answers, err := t.answers(ctx, n.Answers)
 	if err != nil {
 		return "", err
 	}

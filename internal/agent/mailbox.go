@@ -8,7 +8,30 @@ import (
 	"conclave/internal/coord"
 	"conclave/internal/engine"
 	"conclave/internal/event"
+	"conclave/internal/talk"
 )
+
+// A note is what a turn is told, by a run or by a session. The kinds they share
+// have the same names.
+type note struct {
+	coord.Note
+	want *talk.Want  // a run that was wanted, as it has ended
+	said *talk.Entry // what a person has said in a session
+}
+
+// noteOf is a note as it comes through a port.
+func noteOf(x any) note {
+	n, ok := x.(talk.Note)
+	if !ok {
+		return note{Note: x.(coord.Note)}
+	}
+	out := note{Note: coord.Note{Kind: n.Kind, Gate: n.Gate, Choice: n.Choice, Text: n.Text}, want: n.Want, said: n.Said}
+	out.Said.ID = n.Back
+	if n.Said != nil {
+		out.Said.ID = n.Said.ID
+	}
+	return out
+}
 
 // A mailbox takes in what a turn is told. Most of it waits until the model is
 // called next. That the run is paused is known at once, a message that is taken
@@ -25,7 +48,7 @@ type mailbox struct {
 	wg   sync.WaitGroup
 
 	mu     sync.Mutex
-	notes  []coord.Note
+	notes  []note
 	paused bool
 	back   map[string]bool // messages that were taken back
 	jobs   []string        // to end
@@ -75,7 +98,7 @@ func (b *mailbox) ring() {
 func (b *mailbox) ended(job, how string) {
 	b.mu.Lock()
 	b.ending--
-	b.notes = append(b.notes, coord.Note{Kind: coord.NoteJob, Job: job, Text: how})
+	b.notes = append(b.notes, note{Note: coord.Note{Kind: coord.NoteJob, Job: job, Text: how}})
 	b.mu.Unlock()
 	b.ring()
 }
@@ -83,12 +106,12 @@ func (b *mailbox) ended(job, how string) {
 // collect sorts what has come. The lock is held.
 func (b *mailbox) collect() {
 	for _, x := range b.port.Notes() {
-		switch n := x.(coord.Note); n.Kind {
+		switch n := noteOf(x); n.Kind {
 		case coord.NotePause, coord.NoteContinue:
 			b.paused = n.Kind == coord.NotePause
 		case coord.NoteTakenBack:
 			b.back[n.Said.ID] = true
-			b.notes = slices.DeleteFunc(b.notes, func(o coord.Note) bool { return o.Kind == coord.NoteMessage && o.Said.ID == n.Said.ID })
+			b.notes = slices.DeleteFunc(b.notes, func(o note) bool { return o.Kind == coord.NoteMessage && o.Said.ID == n.Said.ID })
 		case coord.NoteJob:
 			b.jobs = append(b.jobs, n.Job)
 			b.ending++
@@ -99,7 +122,7 @@ func (b *mailbox) collect() {
 }
 
 // take gives everything there is to hear.
-func (b *mailbox) take() []coord.Note {
+func (b *mailbox) take() []note {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.collect()
@@ -109,8 +132,8 @@ func (b *mailbox) take() []coord.Note {
 }
 
 // await waits for one note and leaves all others where they are.
-func (b *mailbox) await(ctx context.Context, is func(coord.Note) bool) (coord.Note, error) {
-	var found coord.Note
+func (b *mailbox) await(ctx context.Context, is func(note) bool) (note, error) {
+	var found note
 	err := b.until(ctx, func() bool {
 		i := slices.IndexFunc(b.notes, is)
 		if i >= 0 {

@@ -28,7 +28,7 @@ func (t *turn) outcome(ctx context.Context, c event.ToolCall) (event.Outcome, er
 		Content string `json:"content"`
 	}
 	_ = json.Unmarshal(c.Input, &in)
-	text, err := t.crew.content(ctx, in.Content)
+	text, err := t.content(ctx, in.Content)
 	if err != nil {
 		return event.Outcome{}, err
 	}

@@ -21,7 +21,7 @@ func (t *turn) permit(ctx context.Context, x tool.Tool, c event.ToolCall) (*tool
 	case policy.Deny:
 		return denied(v.Reason), nil
 	}
-	text, err := t.crew.content(ctx, action.Describe())
+	text, err := t.content(ctx, action.Describe())
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func denied(why string) *tool.Result {
 
 // await waits for a person's decision.
 func (t *turn) await(ctx context.Context, gate string, a policy.Action) (*tool.Result, error) {
-	n, err := t.box.await(ctx, func(n coord.Note) bool { return n.Kind == coord.NotePermission && n.Gate == gate })
+	n, err := t.box.await(ctx, func(n note) bool { return n.Kind == coord.NotePermission && n.Gate == gate })
 	if err != nil {
 		return nil, err
 	}

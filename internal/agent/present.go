@@ -61,7 +61,7 @@ func (t *turn) deliver(ctx context.Context, r backend.Reply, called event.Fact) 
 		t.listen(r, results)
 		return false, nil
 	}
-	text, err := t.crew.content(ctx, strings.TrimSpace(r.Text))
+	text, err := t.content(ctx, strings.TrimSpace(r.Text))
 	if err != nil {
 		return false, err
 	}

@@ -82,10 +82,19 @@ func run(ctx context.Context, x tool.Tool, c event.ToolCall) (res tool.Result, e
 			err = panicked(r)
 		}
 	}()
+	if own, ok := x.(caller); ok {
+		return own.call(ctx, c)
+	}
 	if res, err = x.Run(ctx, c.Input); err != nil {
 		return res, fmt.Errorf("tool %s: %w", c.Name, err)
 	}
 	return res, nil
+}
+
+// A caller is a tool of a turn itself, which has to know which call it carries
+// out. Whether it may is not asked of the kit: it has ways of its own.
+type caller interface {
+	call(ctx context.Context, c event.ToolCall) (tool.Result, error)
 }
 
 // use runs one tool and records what came of it.
@@ -100,22 +109,25 @@ func (t *turn) use(ctx context.Context, c event.ToolCall) (backend.ToolResult, e
 // returned records what a tool gave back, all of it, and is what the model is
 // shown of it.
 func (t *turn) returned(ctx context.Context, c event.ToolCall, res tool.Result) (backend.ToolResult, error) {
-	res.Text = t.crew.clean(res.Text)
-	text, err := t.crew.content(ctx, res.Text)
+	res.Text = t.clean(res.Text)
+	text, err := t.content(ctx, res.Text)
 	if err != nil {
 		return backend.ToolResult{}, err
 	}
 	out := backend.ToolResult{Call: c.ID, Name: c.Name, Text: t.excerpt(c, res.Text, text), Error: res.Error}
 	r := event.ToolReturned{Turn: t.turn, Call: c.ID, Name: c.Name, Result: text, Error: res.Error, Job: res.Job}
 	for _, i := range res.Images {
-		h, err := t.crew.Blobs.PutBlob(ctx, i.Data)
+		h, err := t.blobs.PutBlob(ctx, i.Data)
 		if err != nil {
 			return backend.ToolResult{}, &storageError{fmt.Errorf("keep a picture: %w", err)}
 		}
 		r.Media = append(r.Media, event.Media{Type: i.Type, Blob: h, Size: len(i.Data)})
 		out.Images = append(out.Images, backend.Image{Type: i.Type, Data: i.Data})
 	}
-	_, err = t.port.Submit(ctx, t.fact("tool", r))
+	f := t.fact("tool", r)
+	if _, err = t.port.Submit(ctx, f); err == nil && t.conv != nil {
+		err = t.conv.back(ctx, f.ID, r)
+	}
 	return out, err
 }
 
@@ -130,6 +142,9 @@ func (t *turn) admit(ctx context.Context, c event.ToolCall) (tool.Tool, *tool.Re
 	if err := json.Unmarshal(c.Input, &object); err != nil || object == nil {
 		no := tool.Failed("The input of the call is not a JSON object.")
 		return nil, &no, nil
+	}
+	if _, own := x.(caller); own {
+		return x, nil, nil
 	}
 	no, err := t.permit(ctx, x, c)
 	return x, no, err
@@ -211,8 +226,8 @@ func (t *turn) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult,
 	if err != nil {
 		return backend.ToolResult{}, err
 	}
-	if news != "" {
-		res.Text += "\n\n" + news
+	if len(news) > 0 {
+		res.Text += "\n\n" + joined(news)
 	}
 	return res, nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"conclave/internal/backend"
 	"conclave/internal/coord"
@@ -23,7 +24,8 @@ var errTurnOver = errors.New("the turn is over")
 
 // turn is one take of a round.
 type turn struct {
-	crew  *Crew
+	texts
+	crew  *Crew // nil in a session
 	port  engine.Port
 	agent *Agent
 	id    event.AgentID
@@ -43,6 +45,7 @@ type turn struct {
 	shown []prompt.Answer          // every answer the agent has been shown
 	long  map[string]event.Content // results shown in part, by call
 	box   *mailbox                 // what it is told
+	conv  *conversation            // of a session; nil in a run
 	// filled is how many tokens the last call took of the model's window.
 	filled int64
 
@@ -55,15 +58,14 @@ type turn struct {
 	// mu serialises what a backend's own loop calls. While the backend speaks it
 	// guards everything here but calls, begun and partial.
 	mu      sync.Mutex
-	facts   int
+	facts   atomic.Int64
 	closed  bool  // an outcome was accepted, or the run wants no more
 	trouble error // what failed on our side of a backend's own loop
 }
 
 // fact makes the turn's next fact.
 func (t *turn) fact(what string, b event.Body) event.Fact {
-	t.facts++
-	return event.Fact{ID: fmt.Sprintf("%s/%s/%d", t.key, what, t.facts), Agent: t.id, Body: b}
+	return event.Fact{ID: fmt.Sprintf("%s/%s/%d", t.key, what, t.facts.Add(1)), Agent: t.id, Body: b}
 }
 
 // failed is the fact that ends a turn which could not be finished. What was
@@ -71,11 +73,14 @@ func (t *turn) fact(what string, b event.Body) event.Fact {
 func (t *turn) failed(err error) []event.Fact {
 	kind := backend.KindOf(err)
 	f := event.Failed{
-		Turn: t.turn, Code: string(kind), Message: t.crew.clean(err.Error()), Final: kind.Final(),
+		Turn: t.turn, Code: string(kind), Message: t.clean(err.Error()), Final: kind.Final(),
 		Partial: event.Inline(clip(t.partial, event.InlineMax)),
 	}
 	if e, ok := errors.AsType[*backend.Error](err); ok {
 		f.RetryAfter = event.Duration(e.RetryAfter)
+	}
+	if _, ok := errors.AsType[*limitError](err); ok {
+		f.Code, f.Final = "limit", true
 	}
 	if !t.begun && turnedAway(kind) || t.spent != (event.Usage{}) {
 		f.Request, f.Usage = t.granted, t.spent
@@ -151,15 +156,15 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	if err != nil {
 		return reply, event.Fact{}, err
 	}
-	text, err := t.crew.content(ctx, reply.Text)
+	text, err := t.content(ctx, reply.Text)
 	if err != nil {
 		return reply, event.Fact{}, err
 	}
-	thinking, err := t.crew.content(ctx, reply.Thinking)
+	thinking, err := t.content(ctx, reply.Thinking)
 	if err != nil {
 		return reply, event.Fact{}, err
 	}
-	native, err := t.crew.content(ctx, string(reply.Native))
+	native, err := t.content(ctx, string(reply.Native))
 	if err != nil {
 		return reply, event.Fact{}, err
 	}
@@ -170,7 +175,7 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	}
 	t.filled = reply.Usage.Input + reply.Usage.Output
 	if !t.agent.Backend.Traits().OwnsLoop {
-		c.Tools = intents(reply.Calls)
+		c.Tools = t.intents(reply.Calls)
 	}
 	t.granted, t.partial = "", ""
 	return reply, t.fact("call", c), nil
@@ -199,7 +204,10 @@ func (t *turn) complete(r backend.Reply) error {
 
 // intents are calls as they are recorded. What an outcome says is in the
 // proposal that follows, so it is not said twice.
-func intents(calls []event.ToolCall) []event.ToolCall {
+func (t *turn) intents(calls []event.ToolCall) []event.ToolCall {
+	if t.conv != nil {
+		return plain(calls)
+	}
 	out := slices.Clone(calls)
 	for i := range out {
 		if event.IsOutcome(out[i].Name) {
@@ -273,7 +281,7 @@ func (t *turn) reserve(ctx context.Context) error {
 			return errTurnOver
 		}
 		// Other calls hold what this one may cost: ask again when it is worth it.
-		if _, err := t.box.await(ctx, func(n coord.Note) bool { return n.Kind == coord.NoteBudget }); err != nil {
+		if _, err := t.box.await(ctx, func(n note) bool { return n.Kind == coord.NoteBudget }); err != nil {
 			return err
 		}
 	}

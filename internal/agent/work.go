@@ -177,19 +177,19 @@ func (t *turn) snapshot(ctx context.Context, calls []event.ToolCall) (string, er
 
 // brief is what every prompt of a turn shares.
 func (t *turn) brief(ctx context.Context, shown []coord.Shown, said []coord.Message) (prompt.In, error) {
-	task, err := t.crew.text(ctx, t.crew.Spec.Task)
+	task, err := t.text(ctx, t.crew.Spec.Task)
 	if err != nil {
 		return prompt.In{}, err
 	}
-	background, err := t.crew.text(ctx, t.crew.Spec.Context)
+	background, err := t.text(ctx, t.crew.Spec.Context)
 	if err != nil {
 		return prompt.In{}, err
 	}
-	answers, err := t.crew.answers(ctx, shown)
+	answers, err := t.answers(ctx, shown)
 	if err != nil {
 		return prompt.In{}, err
 	}
-	messages, err := t.crew.messages(ctx, said)
+	messages, err := t.messages(ctx, said)
 	if err != nil {
 		return prompt.In{}, err
 	}
@@ -207,7 +207,7 @@ func (t *turn) scene() prompt.Scene {
 	clean := func(texts []prompt.Text) []prompt.Text {
 		out := slices.Clone(texts)
 		for i := range out {
-			out[i].Text = t.crew.clean(out[i].Text)
+			out[i].Text = t.clean(out[i].Text)
 		}
 		return out
 	}
@@ -217,7 +217,7 @@ func (t *turn) scene() prompt.Scene {
 
 // open begins the conversation of a turn.
 func (t *turn) open(ctx context.Context, in prompt.In, tools []tool.Tool) error {
-	images, err := t.crew.images(ctx)
+	images, err := t.pictures(ctx, t.crew.Spec.Images)
 	if err != nil {
 		return err
 	}
@@ -236,19 +236,6 @@ func (t *turn) open(ctx context.Context, in prompt.In, tools []tool.Tool) error 
 func (t *turn) bind(x tool.Tool) {
 	t.tools[x.Name()] = x
 	t.in.Tools = append(slices.Clip(t.in.Tools), backend.ToolSpec{Name: x.Name(), Description: x.Description(), Schema: x.Schema()})
-}
-
-// images are the pictures that come with the task.
-func (c *Crew) images(ctx context.Context) ([]backend.Image, error) {
-	var out []backend.Image
-	for _, m := range c.Spec.Images {
-		p, err := c.Blobs.Blob(ctx, m.Blob)
-		if err != nil {
-			return nil, &storageError{fmt.Errorf("read a picture: %w", err)}
-		}
-		out = append(out, backend.Image{Type: m.Type, Data: p})
-	}
-	return out, nil
 }
 
 // bound are the tools a turn may use at all: none when its time is over, and

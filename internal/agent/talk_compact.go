@@ -1,0 +1,193 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"conclave/internal/backend"
+	"conclave/internal/event"
+	"conclave/internal/prompt"
+	"conclave/internal/talk"
+)
+
+// makeRoom puts the conversation into fewer words if there is something to win.
+func (c *conversation) makeRoom(ctx context.Context) error {
+	all := c.t.in.Messages
+	if size(all[:c.cut()]) < size(all)/compactWorth {
+		return nil
+	}
+	_, err := c.compact(ctx)
+	return err
+}
+
+// cut is where what stays begins: with the last exchanges, each with what it
+// answers, and never between a call and its result. What the user wants in this
+// turn stays where it is if there is enough before it.
+func (c *conversation) cut() int {
+	if is := c.t.agent.Backend.Traits(); is.NativeHistory || is.OwnsLoop {
+		return 0
+	}
+	all, keep, seen := c.t.in.Messages, 0, 0
+	for i := len(all) - 1; i > 0 && keep == 0; i-- {
+		if all[i].From != backend.Assistant {
+			continue
+		}
+		if seen++; seen == compactKeep {
+			keep = i
+		}
+	}
+	if keep > 0 && all[keep-1].From == backend.User {
+		keep--
+	}
+	if c.begin > 0 && (keep == 0 || c.begin < keep && 2*size(all[:c.begin]) >= size(all)) {
+		keep = c.begin
+	}
+	if keep > 0 && c.ends[keep-1] == "" {
+		return 0 // a summary alone
+	}
+	return keep
+}
+
+// compact replaces the beginning of the conversation by a summary, which is a
+// fact like everything else in it. What is pinned stays word for word, and so
+// does what the user wants in this turn.
+func (c *conversation) compact(ctx context.Context) (bool, error) {
+	cut := c.cut()
+	if cut == 0 {
+		return false, nil
+	}
+	t, old := c.t, c.t.in.Messages[:cut]
+	done := event.Compacted{Turn: t.turn, Messages: cut, Before: size(t.in.Messages), Through: c.ends[cut-1]}
+	summary, err := t.summarise(ctx, old[0].Text, told(old[1:]), digest(old), &done)
+	if err != nil {
+		return false, err
+	}
+	i := 1 + slices.IndexFunc(c.entries, func(e talk.Entry) bool { return e.ID == done.Through })
+	covered, rest := c.entries[:i], c.entries[i:]
+	wanted, err := c.wanted(ctx, covered)
+	if err != nil {
+		return false, err
+	}
+	if done.Summary, err = t.content(ctx, summary+wanted); err != nil {
+		return false, err
+	}
+	for _, e := range covered {
+		if e.Pinned {
+			c.pins = append(slices.Clip(c.pins), e)
+		}
+	}
+	if err := c.restart(ctx, done, rest); err != nil {
+		return false, err
+	}
+	done.After, t.filled = size(t.in.Messages), 0
+	_, err = t.port.Submit(ctx, t.fact("compacted", done))
+	return true, err
+}
+
+// restart is the conversation from its summary on.
+func (c *conversation) restart(ctx context.Context, s event.Compacted, entries []talk.Entry) error {
+	c.t.in.Messages, c.ends, c.entries, c.open, c.begin = nil, nil, nil, nil, 0
+	if err := c.preface(ctx, s); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := c.add(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wanted is what the user wants in this turn, as far as it is among entries.
+func (c *conversation) wanted(ctx context.Context, entries []talk.Entry) (string, error) {
+	var b strings.Builder
+	for _, e := range entries {
+		if e.Said == nil || e.Turn.Round != c.round || e.Pinned {
+			continue
+		}
+		text, _, err := c.said(ctx, *e.Said)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString("\n\n" + clip(text, compactRead))
+	}
+	if b.Len() == 0 {
+		return "", nil
+	}
+	return "\n\n" + wantedNow + b.String(), nil
+}
+
+// preface is the message a conversation begins with that was put into fewer
+// words: the summary, and what was pinned of what it covers. What marks their ends
+// is made of all they say, which no part of it can therefore foretell.
+func (c *conversation) preface(ctx context.Context, s event.Compacted) error {
+	summary, err := c.t.text(ctx, s.Summary)
+	if err != nil {
+		return err
+	}
+	var pins []pin
+	all := summary
+	for _, e := range c.pins {
+		p, err := c.pin(ctx, e)
+		if err != nil {
+			return err
+		}
+		pins, all = append(pins, p), all+"\n"+p.text
+	}
+	fence := string(event.HashOf([]byte(all)))[:12]
+	c.put("", backend.Message{From: backend.User, Text: prompt.Compacted(fence, summary) + pinned(fence, pins)})
+	return nil
+}
+
+// A pin is an entry that stays as it is, and whose words they are.
+type pin struct{ from, text string }
+
+func (c *conversation) pin(ctx context.Context, e talk.Entry) (p pin, err error) {
+	switch {
+	case e.Said != nil:
+		p.from = "user"
+		p.text, _, err = c.said(ctx, *e.Said)
+	case e.Called != nil:
+		p.from = "you"
+		p.text, err = c.t.text(ctx, e.Called.Text)
+	case e.Returned != nil:
+		p.from = e.Returned.Name
+		p.text, err = c.t.text(ctx, e.Returned.Result)
+	}
+	return p, err
+}
+
+// told is a conversation as text to be summarised.
+func told(messages []backend.Message) string {
+	var b strings.Builder
+	for _, m := range messages {
+		if m.From == backend.User {
+			fmt.Fprintf(&b, "The user said: %s\n", clip(m.Text, compactRead))
+		}
+		b.WriteString(transcript([]backend.Message{m}))
+	}
+	return b.String()
+}
+
+// digest is a conversation by what was said, shortened, and by its calls: for when
+// the model cannot sum it up.
+func digest(messages []backend.Message) string {
+	const most = 600
+	var b strings.Builder
+	for i, m := range messages {
+		switch {
+		case i == 0 && m.From == backend.User:
+			fmt.Fprintf(&b, "It began with: %s\n", clip(m.Text, compactRead))
+		case m.From == backend.User:
+			fmt.Fprintf(&b, "The user said: %s\n", clip(m.Text, most))
+		case m.From == backend.Assistant && m.Text != "":
+			fmt.Fprintf(&b, "You said: %s\n", clip(m.Text, most))
+		}
+		for _, c := range m.Calls {
+			fmt.Fprintf(&b, "You called %s with %s\n", c.Name, clip(string(c.Input), most))
+		}
+	}
+	return b.String()
+}

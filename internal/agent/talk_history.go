@@ -1,0 +1,216 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"conclave/internal/backend"
+	"conclave/internal/event"
+	"conclave/internal/talk"
+)
+
+// A conversation is what the agent of a session is sent, made of facts alone and
+// in one way: what this turn has just recorded is added like what another process
+// recorded last week. So whoever goes on with it sends the same bytes.
+type conversation struct {
+	t       *turn
+	round   int
+	picture func(context.Context, string) (backend.Image, error)
+
+	pins    []talk.Entry // of what the summary covers
+	entries []talk.Entry // since the summary
+	ends    []string     // for each message the last fact that is in it; empty for none
+	open    []event.ToolCall
+	begin   int  // the message with which this turn began; zero if nothing is before it
+	spoke   bool // the agent has said something in this turn
+}
+
+// load takes in what there is.
+func (c *conversation) load(ctx context.Context, w talk.Work) error {
+	c.pins = w.Pins
+	if w.Summary != nil {
+		if err := c.preface(ctx, *w.Summary); err != nil {
+			return err
+		}
+	}
+	for _, e := range w.History {
+		if err := c.add(ctx, e); err != nil {
+			return err
+		}
+	}
+	c.t.filled = c.fill()
+	return nil
+}
+
+// fill is about how many tokens the conversation takes: as many as the last call
+// took, unless it was put into fewer words since.
+func (c *conversation) fill() int64 {
+	n := size(c.t.in.Messages)
+	for _, e := range slices.Backward(c.entries) {
+		if e.Called != nil {
+			return min(n, e.Called.Usage.Input+e.Called.Usage.Output)
+		}
+	}
+	return n
+}
+
+// add takes in one entry.
+func (c *conversation) add(ctx context.Context, e talk.Entry) error {
+	c.entries = append(c.entries, e)
+	switch {
+	case e.Said != nil:
+		c.settle()
+		return c.hear(ctx, e)
+	case e.Called != nil:
+		c.settle()
+		return c.speak(ctx, e)
+	case e.Returned != nil:
+		return c.result(ctx, e)
+	}
+	return nil
+}
+
+// hear adds what a person said, to the last message if that is the user's too.
+func (c *conversation) hear(ctx context.Context, e talk.Entry) error {
+	text, images, err := c.said(ctx, *e.Said)
+	if err != nil {
+		return err
+	}
+	all := c.t.in.Messages
+	if n := len(all); n > 0 && all[n-1].From == backend.User {
+		all[n-1].Text += "\n\n" + text
+		all[n-1].Images = append(slices.Clip(all[n-1].Images), images...)
+		c.ends[n-1] = e.ID
+	} else {
+		c.put(e.ID, backend.Message{From: backend.User, Text: text, Images: images})
+	}
+	if e.Turn.Round == c.round && c.begin == 0 {
+		c.begin = len(c.t.in.Messages) - 1
+	}
+	return nil
+}
+
+// speak adds a reply of the agent's, as its provider gave it if that is the one
+// that reads it again. An empty one is none: no provider takes it back.
+func (c *conversation) speak(ctx context.Context, e talk.Entry) error {
+	text, err := c.t.text(ctx, e.Called.Text)
+	if err != nil {
+		return err
+	}
+	if e.Turn.Round == c.round && strings.TrimSpace(text) != "" {
+		c.spoke = true
+	}
+	if strings.TrimSpace(text) == "" && len(e.Called.Tools) == 0 {
+		return nil
+	}
+	m := backend.Message{From: backend.Assistant, Text: text, Calls: e.Called.Tools}
+	if !e.Called.Native.Empty() && e.Called.Model == c.t.agent.Backend.Traits().Model {
+		native, err := c.t.text(ctx, e.Called.Native)
+		if err != nil {
+			return err
+		}
+		m.Native = []byte(native)
+	}
+	c.put(e.ID, m)
+	c.open = slices.Clone(e.Called.Tools)
+	return nil
+}
+
+// result adds what a call gave back. What a backend's own loop has called is part
+// of what it then said.
+func (c *conversation) result(ctx context.Context, e talk.Entry) error {
+	i := slices.IndexFunc(c.open, func(o event.ToolCall) bool { return o.ID == e.Returned.Call })
+	if i < 0 {
+		return nil
+	}
+	text, err := c.t.text(ctx, e.Returned.Result)
+	if err != nil {
+		return err
+	}
+	images, err := c.t.pictures(ctx, e.Returned.Media)
+	if err != nil {
+		return err
+	}
+	call := c.open[i]
+	c.open = slices.Delete(c.open, i, i+1)
+	c.answer(e.ID, backend.ToolResult{
+		Call: call.ID, Name: call.Name, Text: c.t.excerpt(call, text, e.Returned.Result), Images: images, Error: e.Returned.Error,
+	})
+	return nil
+}
+
+// settle ends the calls of a turn that ended before they did: every call the model
+// reads again has a result.
+func (c *conversation) settle() {
+	for _, o := range c.open {
+		c.answer("", backend.ToolResult{Call: o.ID, Name: o.Name, Text: neverReturned, Error: true})
+	}
+	c.open = nil
+}
+
+func (c *conversation) answer(id string, r backend.ToolResult) {
+	if n := len(c.t.in.Messages); n == 0 || c.t.in.Messages[n-1].From != backend.Tool {
+		c.put(id, backend.Message{From: backend.Tool})
+	}
+	n := len(c.t.in.Messages) - 1
+	c.t.in.Messages[n].Results = append(c.t.in.Messages[n].Results, r)
+	if id == "" && n > 0 {
+		id = c.ends[n-1]
+	}
+	c.ends[n] = id
+}
+
+func (c *conversation) put(id string, m backend.Message) {
+	c.t.in.Messages = append(c.t.in.Messages, m)
+	c.ends = append(c.ends, id)
+}
+
+// back adds a result that was just recorded. A backend that runs its own loop has
+// it already.
+func (c *conversation) back(ctx context.Context, id string, r event.ToolReturned) error {
+	if c.t.agent.Backend.Traits().OwnsLoop {
+		return nil
+	}
+	return c.add(ctx, talk.Entry{ID: id, Turn: c.t.turn, Returned: &r})
+}
+
+// answered reports whether the last word is the agent's, in this turn.
+func (c *conversation) answered() bool {
+	n := len(c.entries)
+	return n > 0 && c.entries[n-1].Called != nil && c.entries[n-1].Turn.Round == c.round && len(c.open) == 0 && c.spoke
+}
+
+// said is something a person said, as the agent hears it, with the pictures that
+// came with it and can be read.
+func (c *conversation) said(ctx context.Context, s event.Said) (string, []backend.Image, error) {
+	text, err := c.t.text(ctx, s.Text)
+	if err != nil {
+		return "", nil, err
+	}
+	var images []backend.Image
+	for _, file := range s.Images {
+		if c.picture == nil {
+			break
+		}
+		if i, err := c.picture(ctx, file); err == nil { // it is named in any case
+			images = append(images, i)
+		}
+	}
+	return text + attached(s), images, nil
+}
+
+// plain are calls as they are read back from the log, without white space that
+// the log does not keep.
+func plain(calls []event.ToolCall) []event.ToolCall {
+	out := slices.Clone(calls)
+	for i := range out {
+		var b bytes.Buffer
+		if json.Compact(&b, out[i].Input) == nil {
+			out[i].Input = b.Bytes()
+		}
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"conclave/internal/event"
+	"conclave/internal/talk"
+)
+
+// What the agent of a session is told besides what people and tools say.
+const (
+	outcomeUnknown = "The program was stopped while this was being carried out. Whether it took effect is not known: look before you repeat it."
+	neverReturned  = "This was not finished: the turn was stopped before there was a result. Look before you repeat it."
+	noCallsLeft    = "Not carried out: this turn has made all the model calls it may. The user can have you go on."
+	wantedBefore   = "This run was refused before the program was stopped. Call launch_run again if it is still wanted."
+	changedBefore  = "The user changed this run before approving it. It was launched with:"
+	saidBefore     = "The user said when approving it:"
+	wantedNow      = "What the user wants in the turn that goes on, word for word:"
+)
+
+// attached names what came with something a person said.
+func attached(s event.Said) string {
+	var b strings.Builder
+	for _, p := range s.Paths {
+		may := "to read"
+		if p.Write {
+			may = "to read and write"
+		}
+		fmt.Fprintf(&b, "\n- %s (%s)", p.Path, may)
+	}
+	for _, i := range s.Images {
+		fmt.Fprintf(&b, "\n- %s (a picture)", i)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n\nWith this come:" + b.String()
+}
+
+// pinned are texts that stay word for word.
+func pinned(fence string, pins []pin) string {
+	if len(pins) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nThe user has pinned this of what was said until then; it stays word for word:\n")
+	for _, p := range pins {
+		fmt.Fprintf(&b, "\n<pinned from=%q id=%q>\n%s\n</pinned id=%q>\n", p.from, fence, p.text, fence)
+	}
+	return b.String()
+}
+
+// notApproved says why a run was not launched.
+func notApproved(c *event.Closed) string {
+	if c == nil {
+		return "the run was not launched"
+	}
+	why := "the user did not approve this run"
+	if c.How == "expired" {
+		why = "nobody approved this run in time"
+	}
+	if said := strings.TrimSpace(c.Text); said != "" {
+		why += ": " + said
+	}
+	return why
+}
+
+// system is the system prompt of a session. It is made anew for every turn, so
+// that nothing in it is lost when the conversation is put into fewer words.
+func (t *turn) system(ctx context.Context, k *Talker, w talk.Work) (string, error) {
+	return cmp.Or(w.Staffed.Seat.Prompt, "You are the agent a person talks to.") + "\n", nil
+}
