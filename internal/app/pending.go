@@ -7,7 +7,6 @@ import (
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/launch"
-	"conclave/internal/project"
 )
 
 var errUnwritten = errors.New("not written")
@@ -27,11 +26,4 @@ func (a *App) Params(context.Context, event.Launch) (launch.Params, error) {
 }
 func (a *App) Offer(context.Context, string) (control.Offer, error) {
 	return control.Offer{}, errUnwritten
-}
-func (a *App) Projects(context.Context) ([]project.Project, error) { return nil, errUnwritten }
-func (a *App) Project(context.Context, string) (project.Project, error) {
-	return project.Project{}, errUnwritten
-}
-func (a *App) Deliverable(context.Context, string, string, int) ([]byte, error) {
-	return nil, errUnwritten
 }

@@ -1,14 +1,17 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"conclave/internal/event"
 )
 
-// NotFound is the error of looking for a flow that is not there.
+// NotFound is the error of looking for a flow, or for something else that has a
+// name, that is not there.
 type NotFound struct {
+	What    string // was looked for; empty is a run
 	Typed   string
 	Several []event.FlowID // it could be any of these
 	Nearest []event.FlowID
@@ -26,7 +29,7 @@ func (e *NotFound) Error() string {
 	case e.Typed == "":
 		return "there are no runs here yet; start one with: conclave run \"your task\""
 	}
-	fmt.Fprintf(&b, "there is no run %q here", e.Typed)
+	fmt.Fprintf(&b, "there is no %s %q here", cmp.Or(e.What, "run"), e.Typed)
 	if len(e.Nearest) > 0 {
 		b.WriteString("; the nearest are:")
 		for _, id := range e.Nearest {
