@@ -48,7 +48,7 @@ const (
 // actions is the whole table, in the order in which help shows it.
 func actions() []Action {
 	return slices.Concat(
-		inputActions(), modeActions(), gateActions(), steerActions(), moveActions(), listActions(), lookActions(), windowActions(), suspendActions(),
+		inputActions(), modeActions(), gateActions(), steerActions(), moveActions(), listActions(), lookActions(), talkActions(), windowActions(), suspendActions(),
 		dialogActions(), screenActions(),
 	)
 }
@@ -97,6 +97,14 @@ func whileRunning(m *Model) string {
 		return ""
 	}
 	return "Nothing is running."
+}
+
+// withTimeline is why there is nothing to move about in.
+func withTimeline(m *Model) string {
+	if m.chatting() && !m.unspoken() {
+		return ""
+	}
+	return withRun(m)
 }
 
 func withRun(m *Model) string {

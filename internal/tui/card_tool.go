@@ -102,17 +102,25 @@ func (b brush) toolTime(it view.Item) string {
 	return ""
 }
 
-// group is several calls together: what they came to, and each of them if it is
-// open or still runs.
+// group is several calls of a timeline together.
 func (b brush) group(r *row) []string {
+	var items []view.Item
+	for _, i := range r.indices() {
+		items = append(items, r.x.story.timeline.At(i))
+	}
+	return b.calls(items)
+}
+
+// calls is several calls together: what they came to, and each of them if it is
+// open or still runs.
+func (b brush) calls(items []view.Item) []string {
 	t := &b.m.theme
 	var order []string
 	counts, of := map[string]int{}, map[string]purpose{}
 	failed, unknown := 0, 0
 	state := view.ToolOK
 	var below []string
-	for _, i := range r.indices() {
-		it := r.x.story.timeline.At(i)
+	for _, it := range items {
 		if it.Tool == nil {
 			continue
 		}

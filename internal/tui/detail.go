@@ -54,6 +54,9 @@ func (m *Model) enter(x *lane, e entry) tea.Cmd {
 	if p, ok := e.(*pastRun); ok && p.run.Status != "" {
 		return m.lookBack(p.run.ID)
 	}
+	if c, ok := e.(*runCard); ok && c.opens(m) {
+		return c.open(m)
+	}
 	if m.isOpen(e) || !x.folds(e) {
 		return m.read(e)
 	}
@@ -106,7 +109,13 @@ func (m *Model) foldAll() {
 
 // clickLane folds or opens the entry whose first line was clicked, and selects
 // one that was clicked elsewhere.
-func (m *Model) clickLane(_, y int) tea.Cmd { return m.clickEntry(m.laneOf(m.active()), y) }
+func (m *Model) clickLane(x, y int) tea.Cmd {
+	l := m.laneOf(m.active())
+	if cmd, done := m.clickCard(l, x, y); done {
+		return cmd
+	}
+	return m.clickEntry(l, y)
+}
 
 func (m *Model) clickEntry(x *lane, y int) tea.Cmd {
 	i, line, ok := x.list.At(y)
@@ -144,7 +153,7 @@ func (m *Model) read(e entry) tea.Cmd {
 // prose reports whether an entry is read as Markdown.
 func prose(e entry) bool {
 	switch e := e.(type) {
-	case *pastRun, *planRow:
+	case *pastRun, *planRow, *chatText, *runCard:
 		return true
 	case *row:
 		return e.kind == view.ItemAnswer || e.kind == view.ItemFinal || e.kind == view.ItemText

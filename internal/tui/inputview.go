@@ -52,6 +52,8 @@ func (m *Model) inputView(w, h int) (lines []string, x, y int, popup []string) {
 
 func (m *Model) placeholder() string {
 	switch {
+	case m.chatting():
+		return m.talkPlaceholder()
 	case m.situation() == Gate:
 		return m.gatePlaceholder()
 	case m.busy():

@@ -41,7 +41,8 @@ type lane struct {
 	m     *Model
 	agent event.AgentID
 	list  *list.List
-	story *story // nil before there is a run
+	story *story    // nil before there is a run
+	chat  *chatRows // of a conversation with one agent; nil for a run
 
 	before  []entry // of the conversation, before the run
 	rows    []*row  // of the run's timeline, as far as it has been looked at
@@ -84,6 +85,9 @@ func (m *Model) lane() *list.List { return m.laneOf(m.active()).list }
 
 // laneOf is the timeline of an agent, or with an empty name of all.
 func (m *Model) laneOf(a event.AgentID) *lane {
+	if m.chatting() {
+		return m.chatLane()
+	}
 	s := m.shown()
 	id := laneID{agent: a}
 	if s != nil {
@@ -137,18 +141,27 @@ func (x *lane) sync() {
 	x.seen = now
 	if news {
 		x.news = x.m.lanes.news
-		x.grow()
-		x.converse()
-		x.now = x.m.liveRows(x, x.now[:0])
+		x.update()
 	}
 	x.list.Changed()
 	x.conclude()
 }
 
+// update takes in what has come.
+func (x *lane) update() {
+	if x.chat != nil {
+		x.talkOver()
+		return
+	}
+	x.grow()
+	x.converse()
+	x.now = x.m.liveRows(x, x.now[:0])
+}
+
 func (x *lane) look() look {
 	m := x.m
 	l := look{theme: m.theme.Name, dark: m.theme.Dark, airy: m.height >= lowHeight, fold: m.lanes.folding, second: m.o.Now().Unix()}
-	if i := x.list.Selected(); m.inList && i >= 0 && i < x.Len() && x.agent == m.active() {
+	if i := x.list.Selected(); m.inList && i >= 0 && i < x.Len() && (x.chat != nil || x.agent == m.active()) {
 		l.marked = x.entry(i).key()
 	}
 	return l

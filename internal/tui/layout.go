@@ -75,6 +75,9 @@ func (m *Model) mainView(w, h int) ([]string, *tea.Cursor) {
 
 // head is who works and how things stand.
 func (m *Model) head(w, h int) []string {
+	if m.chatting() {
+		return m.talkHead(w, h)
+	}
 	if m.story == nil {
 		return nil
 	}
@@ -90,6 +93,10 @@ func (m *Model) rule(w int) string { return m.theme.Border.Render(strings.Repeat
 // body is the timeline, or several side by side, or the welcome.
 func (m *Model) body(w, h int) []string {
 	switch {
+	case m.chatting() && m.unspoken():
+		return m.talkWelcome(w, h)
+	case m.chatting():
+		return m.laneView(w, h)
 	case m.story == nil && m.session.Turns.Len()+len(m.session.Heard) == 0:
 		return m.welcome(w, h)
 	case m.splits(w):
@@ -105,11 +112,28 @@ func (m *Model) foot(w, h int) (lines []string, x, y int, popup []string) {
 	at(m.waits(w)...)
 	at(m.queue(w)...)
 	mode := len(lines)
-	at(m.modeBar(w))
+	at(m.bar(w))
 	inputLines, x, y, popup := m.inputView(w, h)
 	y += len(lines)
 	at(inputLines...)
 	at(m.footer(w, h)...)
-	m.modeZones(h-len(lines)+mode, w)
+	m.barZones(h-len(lines)+mode, w)
 	return lines, x, y, popup
+}
+
+// bar is the line above the input: the modes, or what a conversation with one
+// agent is about.
+func (m *Model) bar(w int) string {
+	if m.talks() {
+		return m.contextBar(w)
+	}
+	return m.modeBar(w)
+}
+
+func (m *Model) barZones(y, w int) {
+	if m.talks() {
+		m.contextZones(y, w)
+		return
+	}
+	m.modeZones(y, w)
 }

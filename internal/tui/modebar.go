@@ -94,6 +94,9 @@ func (m *Model) modeZones(y, w int) {
 
 // locked is why the modes cannot be changed now.
 func (m *Model) locked() string {
+	if m.talks() {
+		return "There are no modes here: say how it is to be done, or press Coordinate."
+	}
 	if m.situation() == Running || m.situation() == Gate {
 		return "The modes are locked while agents are at work."
 	}

@@ -111,11 +111,11 @@ func New(ctx context.Context, o Options) (*Model, error) {
 // begin opens the window on a flow that is there already, or on nothing yet.
 func (m *Model) begin() (err error) {
 	var a arrival
-	if m.o.Flow != "" {
-		if a, err = arrive(m.ctx, m.c, m.o.Flow, m.o.Config); err != nil {
+	if m.o.Flow == "" {
+		if a, err = m.firstArrival(); err != nil {
 			return err
 		}
-	} else if a.team, err = m.c.Team(m.ctx, m.o.Config); err != nil {
+	} else if a, err = arrive(m.ctx, m.c, m.o.Flow, m.o.Config); err != nil {
 		return err
 	}
 	if m.modes = a.team.Modes; m.o.Modes != nil {
@@ -143,7 +143,7 @@ func (m *Model) Init() tea.Cmd {
 		cmds = append(cmds, m.openRuns())
 	}
 	if m.o.Task != "" {
-		cmds = append(cmds, m.say(m.o.Task, nil))
+		cmds = append(cmds, m.submit(input.Submit{Text: m.o.Task, Line: m.o.Task}))
 	}
 	return tea.Batch(cmds...)
 }
@@ -214,6 +214,9 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	}
+	if m.edits(msg) {
+		return m.takeBack(true)
+	}
 	// Keys that mean something anywhere come before the input only where it has
 	// no use for them: it says so.
 	return m.typed(msg)
@@ -269,5 +272,5 @@ func (m *Model) tick() tea.Cmd {
 
 // counts reports whether time alone changes the screen.
 func (m *Model) counts() bool {
-	return m.busy() && m.story != nil && !m.story.over() || m.notice.shown()
+	return m.busy() && (m.talks() || m.story != nil && !m.story.over()) || m.notice.shown()
 }

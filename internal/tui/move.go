@@ -10,7 +10,7 @@ import (
 // moveActions are for going from agent to agent and up and down.
 func moveActions() []Action {
 	scroll := func(name string, keys []string, where Where, title, about string, do func(m *Model)) Action {
-		return Action{Name: name, Keys: keys, Where: where, Title: title, About: about, Why: withRun,
+		return Action{Name: name, Keys: keys, Where: where, Title: title, About: about, Why: withTimeline,
 			Do: func(m *Model, _ string) tea.Cmd { do(m); return nil }}
 	}
 	out := []Action{
@@ -47,6 +47,9 @@ func moveActions() []Action {
 // tabbed is why there is no tab to go to: there are none before the first run,
 // but with one agent to work alone they choose it.
 func tabbed(m *Model) string {
+	if m.chatting() {
+		return "Here is one agent; the tabs of a run are there when it is opened."
+	}
 	if m.modes.Single {
 		return ""
 	}
@@ -60,7 +63,7 @@ func listActions() []Action {
 			Do: func(m *Model, _ string) tea.Cmd { do(m); return nil }}
 	}
 	return slices.Concat([]Action{
-		{Name: "timeline", Command: true, Keys: []string{"f6"}, Where: InInput, Title: "into the timeline", Why: withRun,
+		{Name: "timeline", Command: true, Keys: []string{"f6"}, Where: InInput, Title: "into the timeline", Why: withTimeline,
 			About: "Move about in the timeline: select, open, copy",
 			Do: func(m *Model, _ string) tea.Cmd {
 				m.inList = true

@@ -164,6 +164,9 @@ func (m *Model) direct(args string) tea.Cmd {
 
 // unsend takes back the newest message that somebody has not read yet.
 func (m *Model) unsend(string) tea.Cmd {
+	if m.chatting() {
+		return m.takeBack(false)
+	}
 	x, _ := m.unreadMessage()
 	m.notify("Taking back: " + view.Shorten(m.texts.of(x.Text), 60))
 	return m.tell("Not taken back", event.Withdrawn{Message: x.ID, By: by})
@@ -197,6 +200,9 @@ func (m *Model) queuedFor(a event.AgentID) int {
 
 // queue are the newest messages to agents and what has become of them.
 func (m *Model) queue(w int) []string {
+	if m.chatting() {
+		return m.heldRows(w)
+	}
 	if m.story == nil {
 		return nil
 	}
@@ -298,6 +304,9 @@ func queueActions() []Action {
 			Do:    (*Model).direct},
 		{Name: "unsend", Command: true, Keys: []string{"alt+z"}, Where: Anywhere, Title: "take back", About: "Take back the newest message that has not been read by all",
 			Why: func(m *Model) string {
+				if m.chatting() {
+					return withHeld(m)
+				}
 				if _, ok := m.unreadMessage(); !ok {
 					return "There is no message that could be taken back."
 				}

@@ -170,6 +170,9 @@ func (m *Model) isOpen(e entry) bool {
 	case folded:
 		return false
 	}
+	if u, ok := e.(interface{ unfolded() bool }); ok {
+		return u.unfolded()
+	}
 	r, ok := e.(*row)
 	return ok && (r.kind == view.ItemText || r.kind == view.ItemAnswer && r.x.newest == r.at)
 }

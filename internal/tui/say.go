@@ -23,6 +23,8 @@ func (m *Model) submit(s input.Submit) tea.Cmd {
 		return m.shell(s.Text)
 	case strings.TrimSpace(s.Text) == "" && len(s.Images) == 0:
 		return m.enterEmpty()
+	case m.chatting():
+		return m.speak(s.Text, s.Images)
 	case m.busy() && len(s.Images) > 0:
 		m.notify("Agents at work take no pictures: send it again when they are done.")
 		m.giveBack(s.Text)

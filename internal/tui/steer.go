@@ -84,6 +84,8 @@ func (m *Model) escape(string) tea.Cmd {
 	case m.leaving:
 		m.leaving = false
 		m.notify("The window stays open.")
+	case m.chatting():
+		return m.talkEscape()
 	case m.again("interrupt"):
 		return m.cancel()
 	default:
@@ -95,6 +97,8 @@ func (m *Model) escape(string) tea.Cmd {
 // cancel ends the run that goes on.
 func (m *Model) cancel() tea.Cmd {
 	switch {
+	case m.chatting():
+		return m.talkCancel()
 	case m.story == nil || m.story.over():
 		if m.id == "" {
 			return nil

@@ -8,7 +8,7 @@ import (
 
 // below is the line that says that there is more below what is seen.
 func (m *Model) below(w int) []string {
-	if m.shown() == nil || m.lane().Following() {
+	if m.shown() == nil && !m.chatting() || m.lane().Following() {
 		return nil
 	}
 	what := "the newest is further down"

@@ -45,6 +45,8 @@ func (m *Model) take(b batch) tea.Cmd {
 			cmds = append(cmds, m.runEvent(x.flow, x.event))
 		case m.story != nil && x.flow == m.story.id:
 			m.story.hear(*x.delta)
+		case x.delta != nil && x.flow == m.id:
+			m.talk.hear(*x.delta)
 		case x.delta != nil:
 			m.feed.early.Publish(*x.delta)
 		}
@@ -67,6 +69,7 @@ func (m *Model) sessionEvent(e event.Event) tea.Cmd {
 		return nil
 	}
 	m.applySession(e)
+	m.talkEvent(e)
 	switch b := e.Body.(type) {
 	case event.Launched:
 		m.notice.changed()
@@ -122,7 +125,7 @@ func (m *Model) drivenFlow() event.FlowID {
 func (m *Model) busy() bool {
 	if m.id != "" {
 		switch m.session.State() {
-		case view.SessionRunning, view.SessionKeeping:
+		case view.SessionRunning, view.SessionKeeping, view.SessionChatting, view.SessionProcessing:
 			return true
 		}
 		return len(m.session.Heard) > 0
