@@ -74,6 +74,9 @@ func report(t *testing.T, log []event.Event) string {
 		section("timeline", timelineText(timeline))
 		section("session", indented(t, session))
 		section("row", indented(t, view.RowOf(log[0], log[len(log)-1]).With(session)))
+		if session.Talk != nil {
+			section("cost", indented(t, cost)+fmt.Sprintf("left %s", indented(t, session.Left())))
+		}
 		return b.String()
 	}
 	section("card over time", course.String())
@@ -144,6 +147,12 @@ func sessionLine(s view.Session) string {
 	}
 	for _, g := range s.Gates {
 		line += fmt.Sprintf(" ?%s.%d", g.Gate, g.Revision)
+	}
+	if s.Talk != nil {
+		line += fmt.Sprintf(" (%s) [%s | %s]", s.Phase(), s.Bar().Project, s.Bar().Words("", 40))
+		for _, h := range s.Talk.Held {
+			line += " held " + h.ID
+		}
 	}
 	return line + " " + view.OneLine(s.Title().Text)
 }

@@ -180,13 +180,21 @@ func (m Messages) with(id string, change func(*Message)) Messages {
 	return m
 }
 
+// dropped is s without one item; without any it is nil, as it is read back.
+func dropped[T any](s []T, i int) []T {
+	if len(s) == 1 {
+		return nil
+	}
+	return slices.Delete(slices.Clone(s), i, i+1)
+}
+
 // judged takes the id of a message that waited for a verdict.
 func (m Messages) judged(id string) (Messages, bool) {
 	i := slices.Index(m.New, id)
 	if i < 0 {
 		return m, false
 	}
-	m.New = slices.Delete(slices.Clone(m.New), i, i+1)
+	m.New = dropped(m.New, i)
 	return m, true
 }
 
@@ -207,7 +215,7 @@ func (m Messages) admitted(ref string) Messages {
 		return m
 	}
 	back := m.Back[i].Message
-	m.Back = slices.Delete(slices.Clone(m.Back), i, i+1)
+	m.Back = dropped(m.Back, i)
 	return m.with(back, func(x *Message) {
 		for i := range x.Readers {
 			if f := x.Readers[i].Fate; f == FateQueued || f == FateMissed {
@@ -222,8 +230,8 @@ func (m Messages) refused(f event.Refused) Messages {
 	if message {
 		return m.with(f.Ref, func(x *Message) { x.Refused = f.Why })
 	}
-	if slices.ContainsFunc(m.Back, func(w Withdrawal) bool { return w.ID == f.Ref }) {
-		m.Back = slices.DeleteFunc(slices.Clone(m.Back), func(w Withdrawal) bool { return w.ID == f.Ref })
+	if i := slices.IndexFunc(m.Back, func(w Withdrawal) bool { return w.ID == f.Ref }); i >= 0 {
+		m.Back = dropped(m.Back, i)
 	}
 	return m
 }

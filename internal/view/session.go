@@ -143,6 +143,9 @@ type Heard struct {
 	Archived  *event.Archived  `json:"archived,omitempty"`
 	Opened    *event.Opened    `json:"opened,omitempty"`
 	Published *event.Published `json:"published,omitempty"`
+	// Cancel asks that what goes on ends; Held says that somebody reads a question.
+	Cancel *event.CancelRequested `json:"cancel,omitempty"`
+	Held   *event.Held            `json:"held,omitempty"`
 }
 
 // A SessionState is what a session does.

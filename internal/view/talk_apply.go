@@ -16,7 +16,8 @@ func (s Session) talks(e event.Event) Session {
 	case event.Resumed:
 		s.Resumed++
 		s.Gates = reading(s.Gates, false, e.At, func(Gate) bool { return true })
-	case event.Said, event.Renamed, event.Withdrawn, event.Amended, event.Waived, event.Pinned, event.Archived:
+	case event.Said, event.Renamed, event.Withdrawn, event.Amended, event.Waived, event.Pinned, event.Archived,
+		event.CancelRequested:
 		return s.hear(e)
 	case event.Opened, event.Published:
 		if e.Agent == "" {
@@ -29,7 +30,10 @@ func (s Session) talks(e event.Event) Session {
 		return s.refuseTalk(e, f)
 	case event.Wanted, event.Launched, event.Returned:
 		return s.runs(e)
-	case event.Asked, event.Closed, event.Held:
+	case event.Held: // a question that is open is held at once
+		s.Gates = reading(s.Gates, f.On, e.At, func(g Gate) bool { return g.Gate == f.Gate })
+		return s.hear(e)
+	case event.Asked, event.Closed:
 		return s.asks(e)
 	default:
 		return s.worked(e)
@@ -59,6 +63,10 @@ func (s Session) hear(e event.Event) Session {
 		h.Opened = &f
 	case event.Published:
 		h.Published = &f
+	case event.CancelRequested:
+		h.Cancel = &f
+	case event.Held:
+		h.Held = &f
 	}
 	s.Heard = append(slices.Clip(s.Heard), h)
 	return s
@@ -96,6 +104,22 @@ func (s Session) admitTalk(e event.Event, ref string) Session {
 		return s.opened(e, *h.Opened)
 	case h.Published != nil:
 		return s.published(e, *h.Published)
+	case h.Cancel != nil:
+		return s.stop(*h.Cancel)
+	}
+	return s
+}
+
+// stop ends the turn if nothing else goes on that is ended in its place. A take
+// that goes on is about to report that it has.
+func (s Session) stop(f event.CancelRequested) Session {
+	t := s.Talk
+	switch {
+	case t.Turn == nil || len(t.Going) > 0 || s.awaits():
+	case t.Resting:
+		return s.end(words(" by ", "stopped", f.By))
+	default:
+		t.Stopping = true
 	}
 	return s
 }
@@ -107,9 +131,7 @@ func (s Session) release(id string) (Session, Held, bool) {
 		return s, Held{}, false
 	}
 	h := s.Talk.Held[i]
-	if s.Talk.Held = slices.Delete(slices.Clone(s.Talk.Held), i, i+1); len(s.Talk.Held) == 0 {
-		s.Talk.Held = nil
-	}
+	s.Talk.Held = dropped(s.Talk.Held, i)
 	return s, h, true
 }
 
@@ -119,10 +141,13 @@ func (s Session) refuseTalk(e event.Event, f event.Refused) Session {
 	if slices.ContainsFunc(s.Talk.Wants, func(w SessionWant) bool { return w.ID == f.Ref }) {
 		return s.want(f.Ref, func(w *SessionWant) { w.Refused = f.Why }).served(f.Ref)
 	}
+	now, h := s.heard(f.Ref)
 	switch {
+	case h.Held != nil:
+		return now // it comes too late to matter
 	case e.Agent == "":
 		return s.refuse(e, f)
-	case f.Over && s.Talk.Turn != nil:
+	case f.Over && f.Ref == s.Talk.Request && f.Ref != "":
 		return s.end(f.Why)
 	}
 	return s
@@ -146,8 +171,6 @@ func (s Session) asks(e event.Event) Session {
 		if f.Kind == event.GateLaunch {
 			return s.want(s.wantOf(f), func(w *SessionWant) { w.Gate, w.Revision, w.Choice, w.Note = f.Gate, f.Revision, "", "" })
 		}
-	case event.Held:
-		s.Gates = reading(s.Gates, f.On, e.At, func(g Gate) bool { return g.Gate == f.Gate })
 	case event.Closed:
 		if s.Gates = without(s.Gates, f.Gate); len(s.Gates) == 0 {
 			s.Gates = nil
@@ -220,8 +243,11 @@ func (s Session) runs(e event.Event) Session {
 // it, or as a turn of its own where a client does.
 func (s Session) wanted(e event.Event, f event.Wanted) Session {
 	step := SessionStep{ID: e.ID, At: e.At, Kind: StepRun, Tool: event.ToolLaunchRun, Call: f.Call, Want: e.ID}
-	if e.Agent == "" {
+	if s.Kind == event.SessionClient {
 		s.Turns = s.Turns.push(SessionTurn{ID: e.ID, At: e.At, Text: f.Launch.Task, By: f.By, Steps: ListOf(step)})
+		return s
+	}
+	if !s.current(f.Turn) {
 		return s
 	}
 	return s.change(func(x *SessionTurn) {

@@ -44,13 +44,15 @@ const (
 )
 
 // Phase is what a session with an agent does now. What was said and nobody has
-// taken up yet leaves it idle.
+// taken up yet leaves it idle. Where several runs are about, one that waits for a
+// person comes first.
 func (s Session) Phase() SessionPhase {
+	if s.awaits() {
+		return SessionPhaseAwaiting
+	}
 	switch s.State() {
 	case SessionRunning:
 		return SessionPhaseRunning
-	case SessionAwaiting:
-		return SessionPhaseAwaiting
 	case SessionChatting:
 		return SessionPhaseChatting
 	case SessionProcessing:

@@ -12,9 +12,15 @@ func (s Session) worked(e event.Event) Session {
 	switch f := e.Body.(type) {
 	case event.Assigned:
 		return s.assigned(e, f)
+	case event.Requested:
+		if s.current(f.Turn) {
+			t.Request = e.ID
+		}
 	case event.Told:
 		for _, id := range f.Messages {
-			s = s.said(e, id)
+			if s.current(f.Turn) {
+				s = s.said(e, id)
+			}
 		}
 	case event.Called:
 		t.Usage = t.Usage.Add(f.Usage)
@@ -22,26 +28,31 @@ func (s Session) worked(e event.Event) Session {
 		if f.Unpriced {
 			t.Unpriced++
 		}
-		return s.change(func(x *SessionTurn) { x.called(e, f) })
+		return s.during(f.Turn, func(x *SessionTurn) { x.called(e, f) })
 	case event.ToolCalled:
-		return s.change(func(x *SessionTurn) { x.calls(e, f.Tool) })
+		return s.during(f.Turn, func(x *SessionTurn) { x.calls(e, f.Tool) })
 	case event.ToolReturned:
-		return s.change(func(x *SessionTurn) { x.returned(e, f) })
+		return s.during(f.Turn, func(x *SessionTurn) { x.returned(e, f) })
 	case event.Compacted:
-		t.Compacted++
-		t.Filled = f.After
 		if !f.Outline {
 			t.Usage = t.Usage.Add(f.Usage)
 		}
+		if !s.current(f.Turn) {
+			return s
+		}
+		t.Compacted++
+		t.Filled = f.After
 		return s.step(SessionStep{ID: e.ID, At: e.At, Kind: StepCompacted, Text: f.Summary})
 	case event.Noticed:
 		return s.step(SessionStep{ID: e.ID, At: e.At, Kind: StepNote, Text: event.Inline(f.Text)})
 	case event.Interrupted:
-		return s.step(SessionStep{ID: e.ID, At: e.At, Kind: StepNote, Text: event.Inline(words(": ", "interrupted", f.Why))})
+		return s.interrupted(e, f)
 	case event.Failed:
 		return s.failed(e, f)
 	case event.Concluded:
-		return s.end("")
+		if s.current(f.Turn) {
+			return s.end("")
+		}
 	case event.Opened:
 		return s.opened(e, f)
 	case event.Published:
@@ -56,7 +67,7 @@ func (s Session) assigned(e event.Event, f event.Assigned) Session {
 	t := s.Talk
 	last, any := s.Turns.Last()
 	again := any && !last.Over && t.Turn != nil && t.Turn.Round == f.Round
-	t.Turn = &f.Turn
+	t.Turn, t.Resting, t.Stopping, t.Request = &f.Turn, false, false, ""
 	if again {
 		s = s.change(func(x *SessionTurn) { x.Failed = "" })
 	} else {
@@ -95,9 +106,39 @@ func (s Session) said(e event.Event, id string) Session {
 	})
 }
 
+// current reports whether that is the take that goes on. Of any other, what comes
+// late changes the account and nothing else.
+func (s Session) current(turn event.Turn) bool {
+	t := s.Talk
+	return t.Turn != nil && *t.Turn == turn && !t.Resting
+}
+
+// during changes the newest turn by something of a take that goes on.
+func (s Session) during(turn event.Turn, change func(*SessionTurn)) Session {
+	if !s.current(turn) {
+		return s
+	}
+	return s.change(change)
+}
+
+// interrupted takes in that the take was cut; the turn is taken up again unless
+// it was to end anyway.
+func (s Session) interrupted(e event.Event, f event.Interrupted) Session {
+	if !s.current(f.Turn) {
+		return s
+	}
+	s = s.step(SessionStep{ID: e.ID, At: e.At, Kind: StepNote, Text: event.Inline(words(": ", "interrupted", f.Why))})
+	if s.Talk.Stopping {
+		return s.end(words(": ", "stopped", f.Why))
+	}
+	s.Talk.Resting = true
+	return s
+}
+
 // end ends the turn that goes on; why is empty unless it has failed.
 func (s Session) end(why string) Session {
-	s.Talk.Turn, s.Talk.After, s.Talk.Takes = nil, "", 0
+	t := s.Talk
+	t.Turn, t.Resting, t.Stopping, t.Takes, t.Request, t.After = nil, false, false, 0, "", ""
 	return s.change(func(x *SessionTurn) { x.Over, x.Failed = true, why })
 }
 
@@ -106,19 +147,20 @@ func (s Session) end(why string) Session {
 func (s Session) failed(e event.Event, f event.Failed) Session {
 	t := s.Talk
 	t.Usage = t.Usage.Add(f.Usage)
+	if !s.current(f.Turn) {
+		return s
+	}
 	if !f.Partial.Empty() {
 		s = s.step(SessionStep{ID: e.ID + "/partial", At: e.At, Kind: StepText, Text: f.Partial})
-	}
-	if t.Turn == nil || *t.Turn != f.Turn {
-		return s
 	}
 	why := f.Message
 	if why == "" {
 		why = f.Code
 	}
-	if t.Takes++; f.Final || f.Code == FailedStopped || t.Takes >= t.Staffed.Rules.MaxAttempts {
+	if t.Takes++; f.Final || f.Code == FailedStopped || t.Stopping || t.Takes >= t.Staffed.Rules.MaxAttempts {
 		return s.end(why)
 	}
+	t.Resting = true
 	s = s.change(func(x *SessionTurn) { x.Failed = why })
 	return s.step(SessionStep{ID: e.ID, At: e.At, Kind: StepNote, Error: true, Text: event.Inline(why)})
 }

@@ -98,7 +98,7 @@ func (t Turns) begin(o OpenTurn) Turns {
 
 func (t Turns) end(a event.AgentID) Turns {
 	if i := t.index(a); i >= 0 {
-		t.Open = slices.Delete(slices.Clone(t.Open), i, i+1)
+		t.Open = dropped(t.Open, i)
 	}
 	return t
 }
@@ -122,6 +122,6 @@ func (t Turns) verdict(id string) (Submission, Turns) {
 		return Submission{}, t
 	}
 	s := t.Waiting[i]
-	t.Waiting = slices.Delete(slices.Clone(t.Waiting), i, i+1)
+	t.Waiting = dropped(t.Waiting, i)
 	return s, t
 }
