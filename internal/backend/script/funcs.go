@@ -1,6 +1,7 @@
 package script
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -24,6 +25,7 @@ var funcs = template.FuncMap{
 	"first":    func(as []Answer) Answer { return at(as, 0) },
 	"last":     func(as []Answer) Answer { return at(as, len(as)-1) },
 	"find":     find,
+	"field":    fieldOf,
 	"longest":  func(as []Answer) Answer { return at(ordered(as, "longest"), 0) },
 	"shortest": func(as []Answer) Answer { return at(ordered(as, "shortest"), 0) },
 }
@@ -108,4 +110,24 @@ func find(expr string, as []Answer) (*Answer, error) {
 		}
 	}
 	return nil, nil
+}
+
+// fieldOf is what a JSON text holds under a path such as
+// coordination_summary.winner: a text as it is, anything else as JSON, and nothing
+// at all if it is not there. What follows the JSON does not matter.
+func fieldOf(path, text string) string {
+	var v any
+	if json.NewDecoder(strings.NewReader(text)).Decode(&v) != nil {
+		return ""
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		object, _ := v.(map[string]any)
+		if v = object[name]; v == nil {
+			return ""
+		}
+	}
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return string(encode(v))
 }

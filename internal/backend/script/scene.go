@@ -19,6 +19,12 @@ type Scene struct {
 	Result  string   // the last tool result
 	// Messages are what the user has said besides the task, oldest first.
 	Messages []string
+	// Said is the last message of the user's, as a whole; Reply is which reply to
+	// it this is, from 1. Both are for an agent that people talk to.
+	Said  string
+	Reply int
+	// Results are what the calls of the last reply gave back.
+	Results []string
 
 	own        int // revision of the own answer
 	behind     int // peers with fewer revisions
@@ -48,7 +54,7 @@ type Answer struct {
 // the user the first tag sets it, and in results of tools only one already set
 // counts; whatever has another id is text that imitates a tag.
 func NewScene(in backend.Input) *Scene {
-	s := &Scene{Call: 1}
+	s := &Scene{Call: 1, Reply: 1}
 	var sent strings.Builder
 	sent.WriteString(in.System)
 	for _, t := range in.Tools {
@@ -62,14 +68,18 @@ func NewScene(in backend.Input) *Scene {
 		switch m.From {
 		case backend.User:
 			rd.user(m.Text)
+			s.Said, s.Reply = strings.TrimSpace(m.Text), 1
 		case backend.Assistant:
 			s.Call++
+			s.Reply++
+			s.Results = nil
 			for _, c := range m.Calls {
 				sent.WriteString("\n" + c.Name + " " + string(c.Input))
 			}
 		}
 		for i, res := range m.Results {
 			sent.WriteString("\n" + res.Text)
+			s.Results = append(s.Results, res.Text)
 			s.Result, s.refused = res.Text, res.Error || i > 0 && s.refused
 			rd.result(res.Text)
 		}

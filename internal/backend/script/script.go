@@ -45,7 +45,18 @@
 //
 // Texts are templates over a [Scene], with the functions words, sentence, line,
 // count, lower, upper, trim, quote, repeat, labels, first, last, longest,
-// shortest and find.
+// shortest and find, and {{field "a.b" .Result}} for what a result that is JSON
+// holds.
+//
+// An agent that people talk to has steps like these; the conditions said, reply
+// and result look at the last message and at what came of the calls since:
+//
+//	steps:
+//	  - when: {reply: 1, said: "(?i)review"}
+//	    do:
+//	      - tool: {name: launch_run, input: {task: "Review: {{.Said}}"}}
+//	  - when: {result: '"status":"timeout"'}
+//	    do: [{say: "Out of time after: {{field `final_answer` .Result}}"}]
 //
 // A script keeps no state. What it does depends on the [backend.Input] alone, so
 // a turn that was cut off and is taken again goes the same way.

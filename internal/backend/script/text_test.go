@@ -33,6 +33,7 @@ func TestTemplates(t *testing.T) {
 		{"{{with find \"(?i)HEAP\" .Peers}}{{.Label}} says so{{end}}", "agent1 says so"},
 		{"{{with find \"bogosort\" .Peers}}{{.Label}} says so{{else}}nobody{{end}}", "nobody"},
 		{"{{with .Result}}{{.}}{{else}}no result{{end}}", "no result"},
+		{"{{field `a.b` `{\"a\":{\"b\":\"deep\"}} and more`}}|{{field `n` `{\"n\":[1,2]}`}}|{{field `a.b` `{\"a\":1}`}}|{{field `a` `no JSON`}}", "deep|[1,2]||"},
 	} {
 		r, err := play(t, do("say: |-\n          "+strings.ReplaceAll(tt.text, "\n", "\n          ")), three())
 		if err != nil || r.Text != tt.want {

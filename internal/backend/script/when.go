@@ -20,6 +20,9 @@ type When struct {
 	Refused    *bool            // one of the last tool results was an error
 	Task       *regexp.Regexp   // in the task
 	Message    *regexp.Regexp   // in something the user has said besides
+	Said       *regexp.Regexp   // in the last message of the user's
+	Reply      *Count           // which reply to that message
+	Result     []*regexp.Regexp // each in something the calls of the last reply gave back
 }
 
 // A Count is "2", exactly two, or "2+", two or more.
@@ -38,7 +41,8 @@ func parseCount(s string) (Count, bool) {
 
 func (w When) always() bool {
 	return w.Presenting == nil && w.Own == nil && w.Peers == nil && w.Behind == nil && w.Call == nil &&
-		w.Offered == nil && w.Sees == nil && w.Refused == nil && w.Task == nil && w.Message == nil
+		w.Offered == nil && w.Sees == nil && w.Refused == nil && w.Task == nil && w.Message == nil &&
+		w.Said == nil && w.Reply == nil && w.Result == nil
 }
 
 func (w When) fits(s *Scene) bool {
@@ -52,9 +56,14 @@ func (w When) fits(s *Scene) bool {
 			return false
 		}
 	}
+	for _, re := range w.Result {
+		if !slices.ContainsFunc(s.Results, re.MatchString) {
+			return false
+		}
+	}
 	return same(w.Presenting, s.presenting) && same(w.Refused, s.refused) &&
 		w.Own.fits(s.own) && w.Peers.fits(len(s.Peers)) && w.Behind.fits(s.behind) && w.Call.fits(s.Call) &&
-		matches(w.Task, s.Task) && (w.Message == nil || slices.ContainsFunc(s.Messages, w.Message.MatchString))
+		matches(w.Said, s.Said) && w.Reply.fits(s.Reply) && matches(w.Task, s.Task) && (w.Message == nil || slices.ContainsFunc(s.Messages, w.Message.MatchString))
 }
 
 func same(want *bool, got bool) bool { return want == nil || *want == got }
@@ -63,7 +72,7 @@ func matches(re *regexp.Regexp, s string) bool { return re == nil || re.MatchStr
 
 func (r *reader) when(f field) When {
 	var w When
-	for _, c := range r.fields(f.value, f.at, "when", "presenting", "own", "peers", "behind", "call", "offered", "sees", "refused", "task", "message") {
+	for _, c := range r.fields(f.value, f.at, "when", "presenting", "own", "peers", "behind", "call", "offered", "sees", "refused", "task", "message", "said", "reply", "result") {
 		switch c.key {
 		case "presenting":
 			w.Presenting = new(r.bool(c))
@@ -89,6 +98,14 @@ func (r *reader) when(f field) When {
 			w.Task = r.regexp(c)
 		case "message":
 			w.Message = r.regexp(c)
+		case "said":
+			w.Said = r.regexp(c)
+		case "reply":
+			w.Reply = r.count(c)
+		case "result":
+			for _, one := range r.oneOrMore(c) {
+				w.Result = append(w.Result, r.regexp(one))
+			}
 		}
 	}
 	return w

@@ -102,6 +102,17 @@ func TestConditions(t *testing.T) {
 		{"message: metric", work(prompt(), assistant("x"), result(false, strings.ReplaceAll(message("Use metric units."), "n1", "evil"))), false},
 		{"message: metric", work(prompt(block("agent2.1", message("Use metric units.")))), false},
 
+		{"said: '^More'", work(prompt(), assistant("x"), user(" More, please.")), true},
+		{"said: Sort", work(prompt(), assistant("x"), user("More, please.")), false},
+		{"reply: 1", first, true},
+		{"reply: 2+", work(prompt(), assistant("x"), result(false, "ok")), true},
+		{"reply: 1", work(prompt(), assistant("x"), result(false, "ok"), assistant("y"), user("More.")), true},
+		{"result: 'o.?k'", work(prompt(), assistant("x"), result(false, "ok")), true},
+		{"result: ok", work(prompt(), assistant("x"), result(false, "ok"), user("And another thing.")), true},
+		{"result: ok", work(prompt(), assistant("x"), result(false, "ok"), assistant("y"), user("More.")), false},
+		{"result: [one, two]", work(prompt(), assistant("x"), backend.Message{From: backend.Tool, Results: []backend.ToolResult{{Text: "one"}, {Text: "two"}}}), true},
+		{"result: [one, three]", work(prompt(), assistant("x"), backend.Message{From: backend.Tool, Results: []backend.ToolResult{{Text: "one"}, {Text: "two"}}}), false},
+
 		{"own: 1, peers: 1, task: Sort", work(prompt(block("agent2.1", "b"), mine(1))), true},
 		{"own: 1, peers: 1, task: Count", work(prompt(block("agent2.1", "b"), mine(1))), false},
 	} {
