@@ -6,6 +6,9 @@
 // differs from turn to turn: text inside an answer cannot pass for another
 // answer, however it is written.
 //
+// The agent that a person talks to in a session has sections of its own: talk.go
+// has their table, the folder talk their files.
+//
 // The package is pure: the same [In] always gives the same text.
 package prompt
 
