@@ -75,14 +75,12 @@ func decided(text, entry string) string {
 	}
 	lines := strings.SplitAfter(text, "\n")
 	from, to, last := -1, len(lines), -1 // the section, and its last line that is not empty
-	open := ""                           // the fence of a code block
+	code := inCode(lines)
 	for i, l := range lines {
 		bare := strings.TrimRight(l, "\r\n")
-		if m := fence.FindStringSubmatch(bare); m != nil && (open == "" || open == m[1]) {
-			open = map[bool]string{true: m[1]}[open == ""]
-		} else if open == "" && from < 0 && decisions.MatchString(bare) {
+		if !code[i] && from < 0 && decisions.MatchString(bare) {
 			from = i
-		} else if open == "" && from >= 0 && section.MatchString(bare) {
+		} else if !code[i] && from >= 0 && section.MatchString(bare) {
 			to = i
 			break
 		}
@@ -96,10 +94,10 @@ func decided(text, entry string) string {
 		}
 		return text + strings.ReplaceAll("## Decisions\n\n"+entry+"\n", "\n", end)
 	}
-	entry = strings.ReplaceAll(entry, "\n", end)
-	if strings.Contains(strings.Join(lines[from:to], "")+end, end+entry+end) {
+	if now := strings.ReplaceAll(strings.Join(lines[from:to], "")+"\n", "\r\n", "\n"); strings.Contains(now, "\n"+entry+"\n") {
 		return text
 	}
+	entry = strings.ReplaceAll(entry, "\n", end)
 	before := strings.Join(lines[:last+1], "")
 	if !strings.HasSuffix(before, "\n") {
 		before += end
@@ -112,6 +110,28 @@ func decided(text, entry string) string {
 		after = end + after // the next heading is not part of the list
 	}
 	return before + entry + end + after
+}
+
+// inCode tells which lines are in a code block. A fence that nobody has closed makes
+// none: it would swallow the rest.
+func inCode(lines []string) []bool {
+	code := make([]bool, len(lines))
+	for i := 0; i < len(lines); i++ {
+		open := fence.FindStringSubmatch(lines[i])
+		if open == nil {
+			continue
+		}
+		for j := i + 1; j < len(lines); j++ {
+			if end := fence.FindStringSubmatch(lines[j]); end != nil && end[1] == open[1] {
+				for ; i <= j; i++ {
+					code[i] = true
+				}
+				i = j
+				break
+			}
+		}
+	}
+	return code
 }
 
 // Goal is the first paragraph of what CONTEXT.md says below "## Goal", else of what

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -275,4 +276,40 @@ func TestLockIsLeft(t *testing.T) {
 	if _, err := s.Get(ctx, "app"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// Whatever is in CONTEXT.md, an entry is added once and every other line stays as it
+// is, in its order.
+func FuzzDecided(f *testing.F) {
+	const entry = "- 2026-05-01: Use\n  Go."
+	for _, s := range []string{"", "x", "## Decisions", "## Decisions\n\n- a\n\n## B\n", "## Decisions\r\n- a\r\n", "```\n## Decisions\n~~~", "\n\n## Decisions\n\n\n# X\n\r", "## Decisions\n" + entry} {
+		f.Add(s)
+	}
+	full := func(s string) (out []string) {
+		for l := range strings.SplitSeq(s, "\n") {
+			if l = strings.TrimRight(l, "\r"); strings.TrimSpace(l) != "" {
+				out = append(out, l)
+			}
+		}
+		return out
+	}
+	f.Fuzz(func(t *testing.T, before string) {
+		after := decided(before, entry)
+		if again := decided(after, entry); again != after {
+			t.Errorf("twice: %q", again)
+		}
+		had, have := full(before), full(after)
+		if len(have) == len(had) { // it was there
+			return
+		}
+		for i := range have {
+			for _, head := range []int{0, 1} { // the heading may be new as well
+				rest := slices.Concat(have[:i], have[min(i+2+head, len(have)):])
+				if slices.Equal(rest, had) {
+					return
+				}
+			}
+		}
+		t.Errorf("%q became %q", before, after)
+	})
 }

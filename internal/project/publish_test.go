@@ -209,6 +209,7 @@ func TestEveryStepFails(t *testing.T) {
 		if content(t, s, "a/b", 1) != "old" {
 			t.Fatalf("after step %d the old one is lost", n)
 		}
+		put(t, s.file(".tmp/half"), "ne") // whoever is killed clears nothing away
 		p.Content = strings.NewReader("new")
 		v, again := s.Publish(t.Context(), "app", p)
 		if again != nil || v.N != 2 || content(t, s, "a/b", 2) != "new" || get(t, s).Deliverables[0].Edited {
