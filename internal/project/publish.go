@@ -238,10 +238,7 @@ func (f *folder) deliverable(ctx context.Context, at string, thorough bool) (Del
 	}
 	defer file.Close()
 	d := Deliverable{Path: at, Size: info.Size()}
-	h, err := f.history(at)
-	if err != nil { // told once, where the indexes are read
-		err = nil
-	}
+	h, _ := f.history(at) // what is wrong with it is told where the indexes are read
 	newest, any := h.newest()
 	if !thorough && any && newest.Size == info.Size() && !info.ModTime().After(newest.At) {
 		d.Hash = newest.Hash
