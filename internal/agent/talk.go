@@ -87,11 +87,6 @@ func (t *turn) converse(ctx context.Context, k *Talker, w talk.Work) error {
 // lay puts the system prompt and the tools in place. None of the tools with which
 // the agents of a run coordinate is among them, whoever offers it.
 func (t *turn) lay(ctx context.Context, k *Talker, w talk.Work) error {
-	system, err := t.system(ctx, k, w)
-	if err != nil {
-		return err
-	}
-	t.in = backend.Input{System: system}
 	t.tools = map[string]tool.Tool{}
 	t.bind(newLaunchRun(t, k, w))
 	tools := t.bound(false, false)
@@ -103,7 +98,9 @@ func (t *turn) lay(ctx context.Context, k *Talker, w talk.Work) error {
 			t.bind(x)
 		}
 	}
-	return nil
+	var err error
+	t.in.System, err = t.system(ctx, k, w)
+	return err
 }
 
 // coordinating are the tools of runs.

@@ -128,15 +128,15 @@ func (c *conversation) preface(ctx context.Context, s event.Compacted) error {
 		return err
 	}
 	var pins []pin
-	all := summary
+	all := []string{summary}
 	for _, e := range c.pins {
 		p, err := c.pin(ctx, e)
 		if err != nil {
 			return err
 		}
-		pins, all = append(pins, p), all+"\n"+p.text
+		pins, all = append(pins, p), append(all, p.text)
 	}
-	fence := string(event.HashOf([]byte(all)))[:12]
+	fence := fenceOf(all...)
 	c.put("", backend.Message{From: backend.User, Text: prompt.Compacted(fence, summary) + pinned(fence, pins)})
 	return nil
 }

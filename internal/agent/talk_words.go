@@ -1,12 +1,13 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"conclave/internal/event"
+	"conclave/internal/prompt"
 	"conclave/internal/talk"
 )
 
@@ -69,7 +70,36 @@ func notApproved(c *event.Closed) string {
 }
 
 // system is the system prompt of a session. It is made anew for every turn, so
-// that nothing in it is lost when the conversation is put into fewer words.
+// that nothing in it is lost when the conversation is put into fewer words. What
+// fences its documents is made of all they say: none of them can foretell it, and
+// a prompt that says the same is the same.
 func (t *turn) system(ctx context.Context, k *Talker, w talk.Work) (string, error) {
-	return cmp.Or(w.Staffed.Seat.Prompt, "You are the agent a person talks to.") + "\n", nil
+	in := prompt.TalkIn{
+		Approve: w.Staffed.Rules.Approve, Model: t.agent.Backend.Traits().Model, Extra: w.Staffed.Seat.Prompt, Scene: t.scene(),
+		Files: t.tools["read"] != nil, Memory: t.tools["memory_write"] != nil, Tasks: t.tools["plan_create"] != nil, Project: w.Project,
+	}
+	for _, m := range w.Staffed.Team {
+		in.Team = append(in.Team, prompt.Teammate{Name: string(m.Agent), Backend: m.Backend, Model: m.Model, About: m.About})
+	}
+	if k.Context != nil && w.Project != "" {
+		text, err := k.Context(ctx, w.Project)
+		if err != nil { // people may do with its folder what they like
+			err = t.record(ctx, event.Noticed{Turn: t.turn, Text: clip(fmt.Sprintf("the context of project %s cannot be read: %v", w.Project, err), event.InlineMax)})
+		}
+		if err != nil {
+			return "", err
+		}
+		in.Context = t.clean(text)
+	}
+	all := []string{in.Context}
+	for _, doc := range slices.Concat(in.Scene.Instructions, in.Scene.Memory) {
+		all = append(all, doc.Name, doc.Text)
+	}
+	in.Fence = fenceOf(all...)
+	return prompt.TalkSystem(in), nil
+}
+
+// fenceOf is a fence that texts cannot foretell, because it is made of them.
+func fenceOf(texts ...string) string {
+	return string(event.HashOf([]byte(strings.Join(texts, "\x00"))))[:16]
 }

@@ -76,7 +76,7 @@ var layers = []struct {
 	{"agent", "event flow eventlog live backend policy tool coord talk launch prompt engine"},
 	{"redact", ""},
 	{"kit", "event policy gear confine workspace sandbox tool prompt agent"},
-	{"agent/agenttest", "event flow eventlog backend backend/script tool coord engine agent"},
+	{"agent/agenttest", "event flow eventlog backend backend/script tool coord talk engine agent"},
 
 	// Surfaces, what lies between them and the program, and the program.
 	{"config", "event policy gear backend"},
