@@ -104,7 +104,9 @@ happens is in a durable log: a run can be followed from anywhere, and one that
 was cut off can be resumed.
 
 Without a command it opens a window to talk in: what you say is worked on, you
-watch, steer and decide, and go on from the answer.`,
+watch, steer and decide, and go on from the answer. Where the configuration has
+an agent to be talked to (interactive_mode), the newest conversation with it
+goes on; with a TASK or --new a new one begins.`,
 		Example: `  conclave
   conclave "Compare the three caching strategies in @docs/caching.md"
   conclave run "Which sorting algorithm should I use for nearly sorted data?"

@@ -158,14 +158,14 @@ func TestFeedTellsToolsOnce(t *testing.T) {
 		}
 	}
 	for n, b := range []event.Body{
-		event.Assigned{Turn: turn},
+		event.Assigned{Turn: turn, MayAnswer: true},
 		event.Called{Turn: turn, Tools: []event.ToolCall{{ID: "a", Name: "look"}, {ID: "b", Name: "wait"}}},
 		event.ToolReturned{Turn: turn, Call: "a", Name: "look", Result: event.Inline("nothing")},
 	} {
 		take(f.take(event.Event{Seq: uint64(n + 1), Fact: event.Fact{Agent: "ada", Body: b}}))
 	}
 	take(f.rest())
-	want := []string{"ada begins round 1", "ada look returned: nothing", "ada wait is running"}
+	want := []string{"ada begins round 1, to answer", "ada look returned: nothing", "ada wait is running"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -74,13 +74,13 @@ the driver, and whatever the other still tries to record is refused.`,
 // named, or what the person picks from a list.
 func (e *env) resumeWindow(ctx context.Context, c control.Control, a []string) error {
 	if len(a) == 0 {
-		return e.openWindow(ctx, c, WindowOptions{Pick: true})
+		return e.openWindow(ctx, c, WindowOptions{Pick: true, Interactive: true})
 	}
 	id, err := c.Find(ctx, a[0])
 	if err != nil {
 		return err
 	}
-	return e.openWindow(ctx, c, WindowOptions{Flow: id})
+	return e.openWindow(ctx, c, WindowOptions{Flow: id, Interactive: true})
 }
 
 // unfinished finds the run to resume: the one that is named, else the newest

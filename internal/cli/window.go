@@ -20,9 +20,13 @@ type Window func(ctx context.Context, c control.Control, o WindowOptions) (say s
 
 // WindowOptions are what a window is opened with.
 type WindowOptions struct {
-	Flow event.FlowID // empty is a new conversation
+	Flow event.FlowID // empty is a new conversation, or the one to go on with
 	Pick bool         // the person chooses from a list first
 	Task string       // said at once
+	// Interactive: where an agent is configured to be talked to, the conversation
+	// is with that one; the newest there is goes on, unless a New one is wanted.
+	Interactive bool
+	New         bool
 
 	Config  string
 	Modes   *event.Modes // nil is as configured
@@ -38,6 +42,7 @@ type windowFlags struct {
 	config              string
 	single, quick, plan bool
 	plain               bool
+	fresh, coordinate   bool
 	agent               string
 }
 
@@ -48,6 +53,8 @@ func (w *windowFlags) add(c *cobra.Command) {
 	f.StringVar(&w.agent, "agent", "", "begin with this agent alone, by `id`")
 	f.BoolVar(&w.quick, "quick", false, "begin without refinement: one answer each")
 	f.BoolVar(&w.plan, "plan", false, "begin in plan mode: a plan first, for you to approve")
+	f.BoolVar(&w.fresh, "new", false, "begin a new conversation, and do not go on with the newest")
+	f.BoolVar(&w.coordinate, "coordinate", false, "have all agents work on what you say, also where one is there to be talked to")
 	f.BoolVar(&w.plain, "plain", false, "lines of text from top to bottom, as for screen readers")
 }
 
@@ -57,6 +64,10 @@ func (w *windowFlags) modes() *event.Modes {
 	}
 	return &event.Modes{Plan: w.plan, Single: w.single || w.agent != "", Agent: event.AgentID(w.agent), Quick: w.quick}
 }
+
+// interactive reports whether a person who says no more than this wants to talk to
+// the one agent that launches runs, where there is one.
+func (w *windowFlags) interactive() bool { return !w.coordinate && w.modes() == nil }
 
 // atTerminal reports whether a person sits at both ends.
 func (e *env) atTerminal() bool { return e.InTerminal && e.OutTerminal }
@@ -91,7 +102,10 @@ func (e *env) rootRun(cmd *cobra.Command, w *windowFlags, a []string) error {
 		return cmd.Help()
 	}
 	return e.with(func(c control.Control) error {
-		return e.openWindow(cmd.Context(), c, WindowOptions{Task: task, Config: w.config, Modes: w.modes(), Plain: w.plain})
+		return e.openWindow(cmd.Context(), c, WindowOptions{
+			Task: task, Config: w.config, Modes: w.modes(), Plain: w.plain,
+			Interactive: w.interactive(), New: w.fresh || task != "" || w.config != "",
+		})
 	})
 }
 

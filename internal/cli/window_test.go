@@ -44,3 +44,34 @@ func TestWindowWithoutTerminal(t *testing.T) {
 		}
 	}
 }
+
+// What a window is opened with: the newest conversation goes on, a task or --new
+// begins another, and who asks for a mode of coordination gets coordination.
+// IM-06.3, IM-06.6
+func TestWindowOnAConversation(t *testing.T) {
+	for _, c := range []struct {
+		args        []string
+		interactive bool
+		fresh       bool
+	}{
+		{nil, true, false},
+		{[]string{"--new"}, true, true},
+		{[]string{"sort these"}, true, true},
+		{[]string{"--config", "other.yaml"}, true, true},
+		{[]string{"--coordinate"}, false, false},
+		{[]string{"--plan"}, false, false},
+		{[]string{"--quick", "sort these"}, false, true},
+		{[]string{"resume"}, true, false},
+	} {
+		var got WindowOptions
+		open := func(string) (control.Control, func() error, error) { return nil, func() error { return nil }, nil }
+		window := func(_ context.Context, _ control.Control, o WindowOptions) (string, error) {
+			got = o
+			return "", nil
+		}
+		s := Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, InTerminal: true, OutTerminal: true, Size: func() (int, int) { return 80, 24 }}
+		if code := Main(c.args, s, "test", open, window, nil); code != 0 || got.Interactive != c.interactive || got.New != c.fresh {
+			t.Errorf("%q: exit code %d, opened with %+v", c.args, code, got)
+		}
+	}
+}
