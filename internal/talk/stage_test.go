@@ -46,7 +46,9 @@ type stage struct {
 
 var curtain = time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
 
-func newStage() *stage { return &stage{s: &talk.Session{}, now: curtain, was: talk.Idle, ids: map[string]int{}} }
+func newStage() *stage {
+	return &stage{s: &talk.Session{}, now: curtain, was: talk.Idle, ids: map[string]int{}}
+}
 
 // args are the words of a line: bare ones, texts in quotes, and settings.
 type args struct {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package talk_test
+
+const raceEnabled = false
