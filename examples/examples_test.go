@@ -119,12 +119,17 @@ func play(t *testing.T, path, task string) []event.Event {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return run(t, f.Agents, event.RunSpec{Task: event.Inline(task), ContextPaths: f.Settings.ContextPaths}, rules)
+}
+
+// run has agents work on a task, by these rules.
+func run(t *testing.T, agents []config.Agent, spec event.RunSpec, rules event.Rules) []event.Event {
+	t.Helper()
 	const id event.FlowID = "run-example"
 	const seed = 7
 	log := mem.New()
-	spec := event.RunSpec{Task: event.Inline(task), ContextPaths: f.Settings.ContextPaths}
 	crew := &agent.Crew{Flow: id, Blobs: log, Agents: map[event.AgentID]*agent.Agent{}}
-	for _, a := range f.Agents {
+	for _, a := range agents {
 		seat := event.Seat{Agent: a.ID, Backend: a.Backend, Model: a.Model, Prompt: a.Prompt}
 		spec.Seats = append(spec.Seats, seat)
 		crew.Agents[a.ID] = &agent.Agent{Seat: seat, Backend: script.New(scriptOf(t, a), script.Options{Pace: a.Pace})}
