@@ -146,6 +146,11 @@ func (a *App) foundTeam(ctx context.Context) (team, bool) {
 		}
 	}
 	t.found = strings.Join(from, ", ")
+	// The first is whom people talk to. It has files to keep projects in, and no
+	// commands: nobody has said that it may.
+	greeter := t.seats[0]
+	greeter.Gear = gearOf(gear.Gear{Files: true, Plan: true})
+	t.greeter = &greeter
 	return t, true
 }
 

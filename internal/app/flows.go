@@ -167,7 +167,7 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 		return err
 	}
 	switch f.Body.(type) {
-	case event.Said, event.Revised, event.Renamed:
+	case event.Said, event.Revised, event.Renamed, event.Wanted, event.Amended, event.Waived, event.Pinned, event.Archived, event.Opened, event.Published:
 		if f, err = a.sayable(ctx, log, id, f); err != nil {
 			return err
 		}
@@ -194,8 +194,8 @@ const mostSaid = 256 << 10
 
 // steering is what is said to a run, with a text that fits its log.
 func (a *App) steering(ctx context.Context, log eventlog.Log, id event.FlowID, f event.Fact) (event.Fact, error) {
-	if _, ok, err := session(ctx, log, id); err != nil || ok {
-		if err == nil {
+	if s, ok, err := session(ctx, log, id); err != nil || ok {
+		if err == nil && !hears(s.Kind, f.Body) {
 			err = control.Usagef("%s is a session; this is said to a run of its", id)
 		}
 		return f, err

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"conclave/internal/chat"
 	"conclave/internal/control"
 	"conclave/internal/engine"
 	"conclave/internal/event"
@@ -20,7 +19,7 @@ import (
 
 // Begin implements [control.Sessions].
 func (a *App) Begin(ctx context.Context, s event.SessionStarted) (event.FlowID, error) {
-	if s.Kind != event.SessionCoordinate {
+	if s.Kind != event.SessionCoordinate && !talks(s.Kind) {
 		return "", control.Usagef("this version knows no sessions of kind %q", s.Kind)
 	}
 	if s.Config != "" { // wherever it is resumed from
@@ -30,8 +29,17 @@ func (a *App) Begin(ctx context.Context, s event.SessionStarted) (event.FlowID, 
 		}
 		s.Config = file
 	}
-	if _, err := a.team(ctx, s.Config); err != nil {
+	t, err := a.team(ctx, s.Config)
+	if err != nil {
 		return "", err
+	}
+	if s.Kind == event.SessionInteractive && (t.talks == nil || !t.talks.Enabled) {
+		return "", control.Usagef("interactive mode is off in %s; switch it on there: orchestrator: {interactive_mode: true}", t.file)
+	}
+	if talks(s.Kind) { // what cannot be staffed is better known now
+		if _, err := a.staff(ctx, s); err != nil {
+			return "", err
+		}
 	}
 	log, err := a.events(ctx)
 	if err != nil {
@@ -64,7 +72,7 @@ func session(ctx context.Context, log eventlog.Log, id event.FlowID) (s event.Se
 		s, ok = e.Body.(event.SessionStarted)
 		break
 	}
-	if ok && s.Kind != event.SessionCoordinate {
+	if ok && s.Kind != event.SessionCoordinate && !talks(s.Kind) {
 		return s, ok, control.Usagef("%s is a session of kind %q, which this version cannot drive", id, s.Kind)
 	}
 	return s, ok, nil
@@ -78,14 +86,14 @@ func (a *App) converse(ctx context.Context, log eventlog.Log, id event.FlowID, s
 	if !a.own() {
 		return control.Usagef("the log in %s is not known to be yours, so %s is not gone on with\nIf it is all right say: conclave trust", a.state(), id)
 	}
-	p := part{
-		decider: func() flow.Decider { return &chat.Session{} },
-		doer:    &chair{a: a, log: log, id: id, takeOver: takeOver},
-		close:   func() error { return nil },
-	}
+	h := &chair{a: a, log: log, id: id, takeOver: takeOver, started: s}
+	p := part{decider: func() flow.Decider { return deciding(s.Kind) }, doer: h, close: h.agent.Close}
 	return a.drive(ctx, log, id, takeOver, p, func(d *engine.Driver) error {
 		k, err := snapshot(ctx, log, id)
 		if err != nil {
+			return err
+		}
+		if also, err = a.staffed(ctx, s, k.now.Session, d.Lease.Epoch(), also); err != nil {
 			return err
 		}
 		d.Observe = whenRecorded(func(events []event.Event) {
@@ -121,7 +129,7 @@ func (a *App) Settle(ctx context.Context, id event.FlowID, takeOver bool) (err e
 		// Something may have been said at the last moment. Whoever says more from
 		// now on finds that nobody drives the session.
 		var now view.Snapshot
-		if now, err = a.Open(ctx, id); err == nil && atRest(*now.Session) && !unheard(ctx, log, id) {
+		if now, err = a.Open(ctx, id); err == nil && atRest(*now.Session) && !unheard(ctx, log, id, s.Kind) {
 			return nil
 		}
 	}
@@ -144,15 +152,14 @@ func (a *App) untilRest(ctx context.Context, log eventlog.Log, id event.FlowID, 
 const glance = 250 * time.Millisecond
 
 // unheard reports whether something waits in a session's inbox that it would take.
-func unheard(ctx context.Context, log eventlog.Log, id event.FlowID) bool {
+func unheard(ctx context.Context, log eventlog.Log, id event.FlowID, kind string) bool {
 	ctx, done := context.WithTimeout(ctx, glance)
 	defer done()
-	var s chat.Session
 	for f, err := range log.Inbox(ctx, id) {
 		if err != nil {
 			return false // nobody could drive it
 		}
-		if s.Hears(f.Body) {
+		if hears(kind, f.Body) {
 			return true
 		}
 	}
@@ -161,6 +168,9 @@ func unheard(ctx context.Context, log eventlog.Log, id event.FlowID) bool {
 
 // atRest reports whether a session waits for a person and nothing else.
 func atRest(s view.Session) bool {
+	if s.Talk != nil {
+		return restful(s)
+	}
 	return len(s.Heard) == 0 && (s.State() == view.SessionIdle || s.State() == view.SessionReviewing)
 }
 
@@ -185,6 +195,7 @@ func (a *App) Team(ctx context.Context, config string) (control.Team, error) {
 		out.Offline = out.Offline && offline
 		out.Agents = append(out.Agents, m)
 	}
+	out.Interactive = a.interactive(t)
 	return out, nil
 }
 
@@ -239,17 +250,24 @@ func (a *App) History(ctx context.Context, limit int) ([]string, error) {
 }
 
 // sayable makes something that is said to a session fit for its inbox. Said to a
-// run it would wait there for ever.
+// run, or to a session of another kind, it would wait there for ever.
 func (a *App) sayable(ctx context.Context, log eventlog.Log, id event.FlowID, f event.Fact) (event.Fact, error) {
-	if _, ok, err := session(ctx, log, id); err != nil || !ok {
-		if err == nil {
-			err = control.Usagef("%s is not something to say to a run", event.Kind(f.Body))
-		}
+	s, ok, err := session(ctx, log, id)
+	switch {
+	case err != nil:
 		return f, err
+	case !ok:
+		return f, control.Usagef("%s is not something to say to a run", event.Kind(f.Body))
+	case !hears(s.Kind, f.Body):
+		return f, control.Usagef("%s is not something to say to a session of kind %s", event.Kind(f.Body), s.Kind)
 	}
-	var err error
 	switch b := f.Body.(type) {
 	case event.Said:
+		if s.Kind == event.SessionInteractive {
+			if b, err = a.pointed(ctx, b); err != nil {
+				return f, err
+			}
+		}
 		b.Text, err = a.shelve(ctx, b.Text)
 		f.Body = b
 	case event.Revised:
@@ -257,6 +275,38 @@ func (a *App) sayable(ctx context.Context, log eventlog.Log, id event.FlowID, f 
 		f.Body = b
 	}
 	return f, err
+}
+
+// hears reports whether a session of that kind takes in what is said.
+func hears(kind string, b event.Body) bool {
+	s, ok := deciding(kind).(flow.Sorter)
+	return ok && s.Hears(b)
+}
+
+// pointed is something said to an agent with the files it names: they are what
+// they are now, wherever it is heard.
+func (a *App) pointed(ctx context.Context, b event.Said) (event.Said, error) {
+	text, err := a.Text(ctx, b.Text)
+	if err != nil {
+		return b, err
+	}
+	text, paths, images, err := a.refs(text)
+	if err != nil {
+		return b, err
+	}
+	b.Text, b.Images = event.Inline(text), append(slices.Clone(b.Images), images...)
+	var all []event.ContextPath
+	for _, p := range append(slices.Clone(b.Paths), paths...) {
+		if p, err = a.there(p); err != nil {
+			return b, err
+		}
+		all = append(all, p)
+	}
+	b.Paths = all
+	for i, file := range b.Images {
+		b.Images[i], _ = a.resolve(file)
+	}
+	return b, a.allowed(all)
 }
 
 // shelve makes a blob of text that is too long for an event.

@@ -18,8 +18,8 @@ import (
 	"conclave/internal/talk"
 )
 
-// chair does what a session decides: it has its runs driven, in this process, and
-// keeps its plans.
+// chair does what a session decides: it has its runs driven, in this process, its
+// agent take turns, and keeps its plans.
 //
 // Goroutines: one for each run that goes on, which hands a cancellation to it.
 type chair struct {
@@ -27,6 +27,8 @@ type chair struct {
 	log      eventlog.Log
 	id       event.FlowID
 	takeOver bool // so are its runs
+	started  event.SessionStarted
+	agent    speaker // of a session that has one
 }
 
 // Do implements [engine.Doer].
@@ -36,6 +38,15 @@ func (h *chair) Do(ctx context.Context, c flow.Command, p engine.Port) []event.F
 		return h.launch(ctx, h.said(c), p)
 	case chat.Keep:
 		return h.keep(ctx, c, p)
+	case talk.Launch:
+		return h.launch(ctx, h.wanted(c), p)
+	case talk.Work:
+		t, err := h.host(ctx, c)
+		if err != nil {
+			p.Leave(fmt.Errorf("%w\nNothing is lost; when that is mended go on with: conclave resume %s", err, h.id))
+			return nil
+		}
+		return t.Do(ctx, c, p)
 	}
 	p.Leave(fmt.Errorf("a session asks for %T, which this version cannot do", c))
 	return nil

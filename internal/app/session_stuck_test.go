@@ -132,16 +132,16 @@ func TestUnheard(t *testing.T) {
 	if err := log.Send(t.Context(), k.id, event.Fact{ID: "in/pause", Body: event.PauseRequested{}}); err != nil {
 		t.Fatal(err)
 	}
-	if unheard(t.Context(), log, k.id) {
+	if unheard(t.Context(), log, k.id, event.SessionCoordinate) {
 		t.Error("a session waits for what it does not take")
 	}
 	if err := a.Send(t.Context(), k.id, event.Fact{ID: "in/1", Body: event.Said{Text: event.Inline("hello"), Modes: event.Modes{Quick: true}}}); err != nil {
 		t.Fatal(err)
 	}
-	if !unheard(t.Context(), log, k.id) {
+	if !unheard(t.Context(), log, k.id, event.SessionCoordinate) {
 		t.Error("what was said is not heard of")
 	}
-	if err := a.Settle(t.Context(), k.id, false); err != nil || unheard(t.Context(), log, k.id) {
+	if err := a.Settle(t.Context(), k.id, false); err != nil || unheard(t.Context(), log, k.id, event.SessionCoordinate) {
 		t.Errorf("after it was settled: %v", err)
 	}
 }

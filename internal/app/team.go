@@ -27,6 +27,10 @@ type team struct {
 	found    string     // how the agents were come by, where there is no file
 	prompt   string     // the task of the file, where nobody gives another
 	warnings []string
+	// talks is how people talk to one agent; nil if they do not. greeter is that
+	// agent where nobody configured one.
+	talks   *config.Interactive
+	greeter *event.Seat
 }
 
 // source says where the seats come from.
@@ -67,10 +71,13 @@ func (a *App) team(ctx context.Context, file string) (team, error) {
 			return team{}, err
 		}
 	}
-	t := team{settings: f.Settings, mode: f.Mode(), file: cmp.Or(file, base), prompt: f.Prompt}
+	t := team{settings: f.Settings, mode: f.Mode(), file: cmp.Or(file, base), prompt: f.Prompt, talks: f.Interactive}
 	if len(f.Agents) == 0 { // the user's settings for whatever there is
 		t = a.unconfigured(ctx)
 		t.settings, t.mode = f.Settings, f.Mode()
+		if f.Interactive != nil {
+			t.talks = f.Interactive
+		}
 	}
 	for _, w := range f.Warnings {
 		t.warnings = append(t.warnings, w.String())
@@ -89,11 +96,12 @@ func (a *App) team(ctx context.Context, file string) (team, error) {
 // unconfigured is the team where nobody named one.
 func (a *App) unconfigured(ctx context.Context) team {
 	found, ok := a.foundTeam(ctx)
+	found.talks = unsaid()
 	if ok {
 		return found
 	}
 	t := demoTeam()
-	t.warnings = found.warnings
+	t.warnings, t.talks = found.warnings, found.talks
 	return t
 }
 
@@ -165,6 +173,7 @@ func demoTeam() team {
 			Options: options(scripted{Persona: d.ID}),
 		})
 	}
+	t.greeter = &event.Seat{Backend: "demo", Model: "script:" + demo.Host().ID, Options: options(scripted{Persona: demo.Host().ID})}
 	return t
 }
 

@@ -1,5 +1,6 @@
 // Package demo is the built-in offline demo: three scripted personas that work
-// on any task without a model, a key or a network.
+// on any task without a model, a key or a network, and a host to talk to, who
+// answers small talk itself and has the three work on everything else.
 //
 // For [Task] they play a discussion written by hand. For any other task they say
 // that they are scripts and what each of them would do. Either way each answers,
@@ -43,6 +44,13 @@ var agents = sync.OnceValue(func() []Agent {
 		{"theorist", "asks what the words mean and what can be proved", load("theorist")},
 		{"sceptic", "looks for the case in which it goes wrong", load("sceptic")},
 	}
+})
+
+// Host is whom people talk to.
+func Host() Agent { return host() }
+
+var host = sync.OnceValue(func() Agent {
+	return Agent{"host", "makes you feel at home, and sends for the others", load("host")}
 })
 
 func load(name string) *script.Script {
