@@ -100,9 +100,11 @@ func (c *conversation) restart(ctx context.Context, s event.Compacted, entries [
 	return nil
 }
 
-// wanted is what the user wants in this turn, as far as it is among entries.
+// wanted is what the user wants in this turn, as far as it is among entries or was
+// carried along by an earlier summary.
 func (c *conversation) wanted(ctx context.Context, entries []talk.Entry) (string, error) {
 	var b strings.Builder
+	b.WriteString(c.carried)
 	for _, e := range entries {
 		if e.Said == nil || e.Turn.Round != c.round || e.Pinned {
 			continue
@@ -126,6 +128,9 @@ func (c *conversation) preface(ctx context.Context, s event.Compacted) error {
 	summary, err := c.t.text(ctx, s.Summary)
 	if err != nil {
 		return err
+	}
+	if c.carried = ""; s.Round == c.round {
+		_, c.carried, _ = strings.Cut(summary, "\n\n"+wantedNow)
 	}
 	var pins []pin
 	all := []string{summary}

@@ -24,8 +24,9 @@ type conversation struct {
 	entries []talk.Entry // since the summary
 	ends    []string     // for each message the last fact that is in it; empty for none
 	open    []event.ToolCall
-	begin   int  // the message with which this turn began; zero if nothing is before it
-	spoke   bool // the agent has said something in this turn
+	begin   int    // the message with which this turn began; zero if nothing is before it
+	carried string // what the summary has of what the user wants in this turn
+	spoke   bool   // the agent has said something in this turn
 }
 
 // load takes in what there is.
