@@ -253,8 +253,6 @@ func TestResearchExample(t *testing.T) {
 }
 
 // A project, a decision, a draft and its publication; then all polish it.
-//
-// IM-12.4
 func TestWritingExample(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := talkTo(t, "interactive/writing.yaml")

@@ -101,7 +101,7 @@ func TestSchemaAndParseAgree(t *testing.T) {
 
 // A model is told of every mode and of every way a run can end.
 //
-// DZ-01 IM-02.10 IM-02.11 IM-02.12 IM-05.2
+// DZ-01
 func TestDescription(t *testing.T) {
 	got := launch.Description()
 	for _, want := range strings.Fields("single multi refinement planning_mode execute_after_planning success timeout error cancelled final_answer workspace_path coordination_summary") {
