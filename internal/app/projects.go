@@ -16,7 +16,7 @@ import (
 
 // projects is where the projects of sessions are kept.
 func (a *App) projects(context.Context) (project.Store, error) {
-	return project.Store{Dir: a.state("workspace")}, nil
+	return project.Store{Dir: a.ownWorkspace()}, nil
 }
 
 // Projects implements [control.Projects].

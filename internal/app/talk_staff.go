@@ -133,14 +133,22 @@ func (a *App) workspaceDir(in *config.Interactive) string {
 	return filepath.Join(real, rest)
 }
 
-// workspaceOf is where the projects of sessions with that configuration are. What
-// is wrong with the configuration is for others to tell.
-func (a *App) workspaceOf(ctx context.Context, file string) string {
-	t, err := a.team(ctx, file)
-	if err != nil {
+// ownWorkspace is where the projects of sessions with the project's own
+// configuration are. What is wrong with that is for others to tell.
+func (a *App) ownWorkspace() string {
+	file := a.state("config.yaml")
+	if _, err := os.Stat(file); err != nil {
+		file = ""
+	}
+	base, _ := config.UserFile()
+	if file == "" && base == "" {
 		return a.workspaceDir(nil)
 	}
-	return a.workspaceDir(t.talks)
+	f, err := config.LoadOver(base, file)
+	if err != nil || file != "" && a.trusted(file, f) != nil {
+		return a.workspaceDir(nil)
+	}
+	return a.workspaceDir(f.Interactive)
 }
 
 // furnish makes the workspace of a session ready.

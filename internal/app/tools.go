@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"os"
+	"path"
 	"time"
 
 	"conclave/internal/kit"
@@ -48,9 +49,14 @@ func planTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
 	if !b.Gear.Plan || b.Root == nil {
 		return nil, nil
 	}
+	file := plan.Path
+	if b.Shared { // each session has a plan of its own
+		file = path.Join("scratch", string(b.Flow), plan.Path)
+	}
 	return plan.Tools(plan.Options{
-		Read:     func() ([]byte, error) { return b.Root.ReadFile(plan.Path, planMax) },
-		Write:    func(p []byte) error { return b.Root.WriteFile(plan.Path, p) },
+		Read:     func() ([]byte, error) { return b.Root.ReadFile(file, planMax) },
+		Write:    func(p []byte) error { return b.Root.WriteFile(file, p) },
+		Path:     file,
 		MaxTasks: b.Gear.Tasks,
 	}), nil
 }

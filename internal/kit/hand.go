@@ -47,7 +47,7 @@ func (h *hand) settle(ctx context.Context) error {
 			return fmt.Errorf("open the workspace: %w", err)
 		}
 	}
-	b := &Bench{Gear: k.gear, Root: h.root, Env: k.shop.Env, Dir: p.Dir, Flow: k.shop.Flow, Records: filepath.Join(k.shop.State, "procs"), kit: k, hand: h}
+	b := &Bench{Gear: k.gear, Root: h.root, Env: k.shop.Env, Dir: p.Dir, Shared: k.shop.Home != "", Flow: k.shop.Flow, Records: filepath.Join(k.shop.State, "procs"), kit: k, hand: h}
 	h.scene = prompt.Scene{Workspace: p.Dir, Folders: h.folders, Paths: h.paths()}
 	if k.gear.Shell != nil && !h.need.Planning {
 		if err := h.confineCommands(ctx, b, p); err != nil {

@@ -76,8 +76,10 @@ type Bench struct {
 	Flow    event.FlowID
 	Records string
 	// Dir is where relative paths begin; Notes where the agent's memory is kept.
-	Dir   string
-	Notes string
+	// Shared: others work in Dir as well, the agents of other sessions.
+	Dir    string
+	Notes  string
+	Shared bool
 
 	kit  *Kit
 	hand *hand
