@@ -124,6 +124,11 @@ func (w *world) note(e event.Event) {
 		w.said = append(w.said, e.ID)
 	case event.Wanted:
 		w.wanted = append(w.wanted, e.ID)
+		w.turns[e.ID] = b.Turn
+	case event.Requested:
+		w.turns[e.ID] = b.Turn
+	case event.Wished:
+		w.turns[e.ID] = b.Turn
 	case event.Asked:
 		w.gates = append(w.gates, b)
 	case event.Returned:
@@ -141,19 +146,10 @@ func (w *world) note(e event.Event) {
 	case event.Failed:
 		w.over(b.Turn)
 	case event.Refused:
-		if q, ok := w.find(b.Ref).(event.Requested); ok && b.Over {
-			w.over(q.Turn)
+		if b.Over {
+			w.over(w.turns[b.Ref])
 		}
 	}
-}
-
-func (w *world) find(id string) event.Body {
-	for _, e := range w.log {
-		if e.ID == id {
-			return e.Body
-		}
-	}
-	return nil
 }
 
 func (w *world) over(t event.Turn) {
@@ -245,7 +241,7 @@ func (w *world) compare() {
 	if c := l.Ceiling.Tokens; c != nil && l.Committed().Tokens > *c {
 		w.fail("%d of %d tokens are committed", l.Committed().Tokens, *c)
 	}
-	if got == talk.Idle && !w.s.AtRest() {
-		w.fail("idle and not at rest")
+	if got == talk.Idle && (!w.s.AtRest() || len(l.Held) > 0) {
+		w.fail("idle, and %d are held, at rest %t", len(l.Held), w.s.AtRest())
 	}
 }

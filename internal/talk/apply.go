@@ -101,23 +101,28 @@ func (s *Session) taken(ref string) (event.Event, bool) {
 	return e, true
 }
 
-// refuse turns something down. A request that does not fit the budget ends the
-// turn, and a wanted run is remembered: the call that wanted it may be cut off
-// before its agent has noted why.
+// refuse turns something down, and with it the turn if that is over: its agent
+// says nothing more. A wanted run is remembered: the call that wanted it may be cut
+// off before its agent has noted why.
 func (s *Session) refuse(b event.Refused) {
 	e, ok := s.taken(b.Ref)
 	if !ok {
 		return
 	}
+	var t event.Turn
 	switch p := e.Body.(type) {
 	case event.Wanted:
 		w := newWant(e, p)
 		w.Refused = &b
 		s.addWant(w)
+		t = p.Turn
 	case event.Requested:
-		if b.Over && s.current(e.Agent, p.Turn) {
-			s.over()
-		}
+		t = p.Turn
+	case event.Wished:
+		t = p.Turn
+	}
+	if b.Over && s.current(e.Agent, t) {
+		s.over()
 	}
 }
 

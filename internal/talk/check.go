@@ -13,8 +13,8 @@ type Problem = flow.Problem
 func Check(log []event.Event) []Problem {
 	c := &checker{
 		said: map[string]*saying{}, wants: map[string]*wanting{}, runs: map[event.FlowID]*wanting{},
-		gates: map[string]int{}, requests: map[string]event.Requested{}, held: map[string]event.Amount{}, amended: map[string]event.Amended{},
-		withdrawn: map[string]string{}, waived: map[string]bool{},
+		gates: map[string]int{}, amended: map[string]event.Amended{}, withdrawn: map[string]string{}, waived: map[string]bool{},
+		turns: map[string]event.Turn{}, amounts: map[string]event.Amount{}, held: map[string]event.Amount{},
 	}
 	for i, e := range log {
 		c.Envelope(i, e, "session_started")
@@ -42,10 +42,11 @@ type checker struct {
 	last   event.Turn  // the newest take there was
 	failed bool        // the newest take ended without an end of its turn
 
-	requests map[string]event.Requested
-	held     map[string]event.Amount
-	mine     []string // reservations of the take
-	spent    event.Amount
+	turns   map[string]event.Turn   // of what is put forward
+	amounts map[string]event.Amount // of requests
+	held    map[string]event.Amount
+	mine    []string // reservations of the take
+	spent   event.Amount
 }
 
 // saying is what has become of something said.
@@ -74,9 +75,11 @@ func (c *checker) body(e event.Event) {
 	case event.Withdrawn:
 		c.withdrawn[e.ID] = b.Message
 	case event.Wanted:
-		c.wants[e.ID] = &wanting{launch: b.Launch, revision: 1}
+		c.wants[e.ID], c.turns[e.ID] = &wanting{launch: b.Launch, revision: 1}, b.Turn
+	case event.Wished:
+		c.turns[e.ID] = b.Turn
 	case event.Requested:
-		c.requests[e.ID] = b
+		c.amounts[e.ID], c.turns[e.ID] = b.Amount, b.Turn
 	case event.Admitted:
 		c.admit(e.Seq, b)
 	case event.Refused:
@@ -103,7 +106,7 @@ func (c *checker) body(e event.Event) {
 	case event.Returned:
 		c.returned(e.Seq, b)
 	case event.Granted:
-		c.reserve(e.Seq, b.Request, c.requests[b.Request].Amount)
+		c.reserve(e.Seq, b.Request, c.amounts[b.Request])
 		c.mine = append(c.mine, b.Request)
 	case event.Called:
 		c.settle(b.Request, b.Usage)
@@ -144,8 +147,8 @@ func (c *checker) refuse(seq uint64, b event.Refused) {
 		}
 		w.over = true
 	}
-	if q, ok := c.requests[b.Ref]; ok && b.Over {
-		c.leave(q.Turn, false)
+	if t, ok := c.turns[b.Ref]; ok && b.Over {
+		c.leave(t, false)
 	}
 }
 

@@ -64,20 +64,16 @@ func (s *Session) assign(a event.AgentID, b event.Assigned) []flow.Command {
 			t.Said = b.Messages[0]
 		}
 	}
-	t.Turn, t.Agent, t.Live, t.Cut, t.Told = b.Turn, a, true, false, nil
+	t.Turn, t.Agent, t.Live = b.Turn, a, true
 	s.s.Turn, s.s.Rounds = t, max(s.s.Rounds, b.Round)
 	s.hear(b.Turn, b.Messages)
 	return append([]flow.Command{s.work()}, s.tellHeld()...)
 }
 
-// cut notes that the driver is gone which had the turn in hand. Who reads a
-// question is not known any more either.
+// cut notes that the driver is gone which had the turn in hand.
 func (s *Session) cut() {
 	if t := s.s.Turn; t != nil && t.Live {
 		t.Cut = true
-	}
-	for _, w := range s.s.Wishes {
-		w.Held = false
 	}
 }
 

@@ -31,11 +31,12 @@ type world struct {
 	ended  map[event.FlowID]bool
 	wanted []string // ids
 	gates  []event.Asked
-	said   []string // ids
+	said   []string              // ids
+	turns  map[string]event.Turn // in which something was put forward
 }
 
 func newWorld(seed, salt uint64) *world {
-	w := &world{rng: rand.New(rand.NewPCG(seed, salt)), s: &talk.Session{}, now: curtain, ended: map[event.FlowID]bool{}, held: map[string]bool{}}
+	w := &world{rng: rand.New(rand.NewPCG(seed, salt)), s: &talk.Session{}, now: curtain, ended: map[event.FlowID]bool{}, held: map[string]bool{}, turns: map[string]event.Turn{}}
 	same := rand.New(rand.NewPCG(seed, 7)) // however it is cut
 	w.client = same.IntN(4) == 0
 	if same.IntN(2) == 0 {
