@@ -196,8 +196,9 @@ func (s *Server) reply(ctx context.Context, r *sdk.CallToolRequest, p place, t t
 	return f.ID, s.c.Send(ctx, p.session, f)
 }
 
-// settled reports whether a reply, if one was given, has come to nothing: the
-// question has changed since, and is to be put again.
-func settled(st state, reply string) bool {
-	return reply == "" || st.refused[reply] != ""
+// judged reports whether a reply, if one was given, has its verdict: it was taken,
+// or came too late, or was about something that has changed since.
+func judged(st state, reply string) bool {
+	c := st.want.closed
+	return reply == "" || st.refused[reply] != "" || c != nil && c.Reply == reply
 }

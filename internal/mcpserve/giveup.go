@@ -76,12 +76,13 @@ func (g *givenUp) note(call, reason string) {
 	g.reasons[call] = reason
 }
 
-// take is the reason with which a call was given up, and forgets it.
-func (g *givenUp) take(call string) string {
+// take is the reason with which a call was given up, if it was, and forgets it.
+func (g *givenUp) take(call string) (reason string, given bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	defer delete(g.reasons, call)
-	return g.reasons[call]
+	reason, given = g.reasons[call]
+	return reason, given
 }
 
 // impatient reads in a reason that it was the client's patience: "Request timed
@@ -89,25 +90,20 @@ func (g *givenUp) take(call string) string {
 var impatient = regexp.MustCompile(`(?i)time[sd]?[ _-]?out|-32001|deadline`)
 
 // A call is what is known of a tool call, from its coming in to its end: the
-// library may ask the client something in between.
+// library may ask the client something in between. Its handler sets the fields.
 type call struct {
-	mu sync.Mutex
-	at place // the run it waits for
+	ends  place // the run that ends with the call, if it is given up
+	tells *made // whose result it tells
 }
 
 type callKey struct{}
 
-func (c *call) waitsFor(p place) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = p
-}
-
-// waiting has the call of ctx end the run when it is given up.
-func waiting(ctx context.Context, p place) {
+// callOf is the call that ctx is of.
+func callOf(ctx context.Context) *call {
 	if c, ok := ctx.Value(callKey{}).(*call); ok {
-		c.waitsFor(p)
+		return c
 	}
+	return &call{}
 }
 
 // minding is around every call, whatever happens in it.
@@ -121,15 +117,18 @@ func (s *Server) minding(next sdk.MethodHandler) sdk.MethodHandler {
 		}
 		var c call
 		res, err := next(context.WithValue(ctx, callKey{}, &c), method, r)
-		p, _ := r.GetParams().(*sdk.CallToolParamsRaw)
-		reason := ""
-		if p != nil {
+		reason, given := "", ctx.Err() != nil
+		if p, ok := r.GetParams().(*sdk.CallToolParamsRaw); ok {
 			name, _ := p.Meta[metaCall].(string)
-			reason = s.givenUp.take(name)
+			why, noted := s.givenUp.take(name)
+			reason, given = why, given || noted
 		}
+		switch {
+		case !given && err == nil:
+			s.told(c.tells)
 		// A connection that is lost says nothing about the run.
-		if c.at.want != "" && ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) && !s.closing.Load() && !impatient.MatchString(reason) {
-			if err := s.withdraw(context.WithoutCancel(ctx), c.at, "gave up the call"); err != nil {
+		case c.ends.want != "" && errors.Is(context.Cause(ctx), context.Canceled) && !s.closing.Load() && !impatient.MatchString(reason):
+			if err := s.withdraw(context.WithoutCancel(ctx), c.ends, "gave up the call"); err != nil {
 				s.o.Say(fmt.Sprintf("the run of a call that was given up could not be ended: %v", err))
 			}
 		}

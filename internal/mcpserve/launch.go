@@ -58,7 +58,7 @@ func (s *Server) launchRun(ctx context.Context, r *sdk.CallToolRequest) (*sdk.Ca
 	if err != nil {
 		return nil, err
 	}
-	waiting(ctx, m.place)
+	callOf(ctx).ends = m.place
 	until := time.NewTimer(s.o.Wait)
 	defer until.Stop()
 	asking, reply := s.mayAsk(r), ""
@@ -70,7 +70,7 @@ func (s *Server) launchRun(ctx context.Context, r *sdk.CallToolRequest) (*sdk.Ca
 		asking = asking && reply != "" && newEra(r)
 	}
 	st, err := s.watch(ctx, m.place, newTeller(r), until.C, func(st state) bool {
-		return st.want.over() || st.want.open() && asking && settled(st, reply)
+		return judged(st, reply) && (st.want.over() || st.want.open() && asking)
 	})
 	switch {
 	case err != nil:
@@ -90,6 +90,14 @@ func (s *Server) launchRun(ctx context.Context, r *sdk.CallToolRequest) (*sdk.Ca
 func (s *Server) find(ctx context.Context, r *sdk.CallToolRequest, id string, p launch.Params) (*made, error) {
 	s.launching.Lock()
 	defer s.launching.Unlock()
+	// A call that comes back with our ticket is about that run, whatever has
+	// become of it.
+	if t, ok := s.open(r.Params.RequestState); ok && strings.HasPrefix(t.Want, "want/"+id+"/") {
+		if m, ok := s.wanted[id]; ok && m.want == t.Want {
+			return m, nil
+		}
+		return &made{place: place{t.Session, t.Want}}, nil
+	}
 	if m, ok := s.wanted[id]; ok {
 		b, err := boardOf(ctx, s.c, m.session)
 		if err != nil {
@@ -163,9 +171,7 @@ func (s *Server) outcome(ctx context.Context, m *made, st state) (*sdk.CallToolR
 	case w.refused != "":
 		return nil, &launch.Problem{Why: w.refused}
 	case w.returned != nil:
-		s.launching.Lock()
-		m.told = true
-		s.launching.Unlock()
+		callOf(ctx).tells = m
 		return s.runResult(ctx, w.run, w.returned)
 	}
 	return result(s.pending(ctx, m.place, w))
@@ -175,6 +181,9 @@ func (s *Server) outcome(ctx context.Context, m *made, st state) (*sdk.CallToolR
 func (s *Server) pending(ctx context.Context, p place, w want) pending {
 	out := pending{Status: statusRunning, RunID: w.run, Want: w.id, Session: p.session}
 	switch {
+	case w.closed != nil && w.closed.How == "cancelled":
+		out.Status, out.Note = string(event.StatusCancelled), w.closed.Text
+		out.How = "The run was called off before it began."
 	case w.closed != nil && w.closed.Choice != event.LaunchApprove:
 		out.Status, out.Note = statusDenied, w.closed.Text
 		out.How = "A person decided that this run is not launched. Do not launch it again unless they ask for it."
@@ -221,6 +230,16 @@ func resolve(ctx context.Context, c control.Control, r view.RunResult) (view.Run
 	return r.Fill(texts), nil
 }
 
+// told says that a client has the result of a run.
+func (s *Server) told(m *made) {
+	if m == nil {
+		return
+	}
+	s.launching.Lock()
+	defer s.launching.Unlock()
+	m.told = true
+}
+
 // withdraw ends a wanted run.
 func (s *Server) withdraw(ctx context.Context, p place, why string) error {
 	s.launching.Lock()
@@ -230,7 +249,7 @@ func (s *Server) withdraw(ctx context.Context, p place, why string) error {
 		}
 	}
 	s.launching.Unlock()
-	return s.c.Send(ctx, p.session, event.Fact{ID: "withdrawn/" + p.want, Body: event.Withdrawn{Message: p.want, By: "the client, which " + why}})
+	return s.c.Send(ctx, p.session, event.Fact{ID: "withdrawn/" + p.want + "/" + rand.Text()[:8], Body: event.Withdrawn{Message: p.want, By: "the client, which " + why}})
 }
 
 // identity is the same for identical calls of a client, however they are written.

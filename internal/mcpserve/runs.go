@@ -123,17 +123,6 @@ func (s *Server) await(ctx context.Context, r *sdk.CallToolRequest, m *made, unt
 	if err != nil {
 		return nil, err
 	}
-	if st.want.id == "" { // too short a look to have seen anything
-		b, err := boardOf(ctx, s.c, m.session)
-		if err != nil {
-			return nil, err
-		}
-		if w, ok := b.wants[m.want]; ok {
-			st.want = *w
-		} else {
-			st.want.id = m.want
-		}
-	}
 	return s.outcome(ctx, m, st)
 }
 

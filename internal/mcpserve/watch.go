@@ -3,6 +3,7 @@ package mcpserve
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -52,8 +53,7 @@ func (s *Server) watch(ctx context.Context, p place, t *teller, until <-chan tim
 		case <-ticks.C:
 			t.again(ctx)
 		case <-until:
-			now.late = true
-			return now, nil
+			return s.late(ctx, p)
 		case err := <-broken:
 			return now, err
 		case <-failed:
@@ -67,31 +67,62 @@ func (s *Server) watch(ctx context.Context, p place, t *teller, until <-chan tim
 	}
 }
 
-// followSession yields how a wanted run stands at every event about it.
+// late is how a wanted run stands when a call has waited long enough.
+func (s *Server) late(ctx context.Context, p place) (state, error) {
+	b, err := boardOf(ctx, s.c, p.session)
+	if err != nil {
+		return state{}, err
+	}
+	w, ok := b.wants[p.want]
+	if !ok {
+		w = &want{id: p.want, refused: b.refused[p.want]}
+	}
+	return state{want: *w, refused: b.refused, late: true}, nil
+}
+
+// followSession yields how a wanted run stands now, and at every event from now
+// on. What the log says of earlier is no news: nobody is to act on it.
 func (s *Server) followSession(ctx context.Context, p place, states chan<- state, broken chan<- error) {
 	var b board
-	for e, err := range s.c.Follow(ctx, p.session, 1) {
+	seq := uint64(0)
+	take := func(e event.Event, err error) bool {
 		if err != nil {
 			broken <- fmt.Errorf("follow %s: %w", p.session, err)
-			return
+			return false
 		}
 		b.apply(e)
-		w, ok := b.wants[p.want]
-		if !ok {
-			if b.refused[p.want] == "" {
-				continue
-			}
-			w = &want{id: p.want, refused: b.refused[p.want]}
-		}
-		refused := map[string]string{}
-		for k, v := range b.refused {
-			refused[k] = v
-		}
-		select {
-		case states <- state{want: *w, refused: refused}:
-		case <-ctx.Done():
+		seq = e.Seq
+		return true
+	}
+	for e, err := range s.c.Read(ctx, p.session) {
+		if !take(e, err) {
 			return
 		}
+	}
+	if !b.tell(ctx, p.want, states) {
+		return
+	}
+	for e, err := range s.c.Follow(ctx, p.session, seq+1) {
+		if !take(e, err) || !b.tell(ctx, p.want, states) {
+			return
+		}
+	}
+}
+
+// tell hands on how a wanted run stands, if the log knows of it.
+func (b *board) tell(ctx context.Context, id string, states chan<- state) bool {
+	w, ok := b.wants[id]
+	if !ok && b.refused[id] == "" {
+		return true
+	}
+	if !ok {
+		w = &want{id: id, refused: b.refused[id]}
+	}
+	select {
+	case states <- state{want: *w, refused: maps.Clone(b.refused)}:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
