@@ -17,13 +17,15 @@ import (
 
 func newApprove(e *env) *cobra.Command {
 	var forRun, always bool
+	var text string
 	c := &cobra.Command{
 		Use:   "approve [ID [QUESTION]]",
 		Short: "Allow what a run asks for",
 		Long: `Approve answers a question of a run that waits for a person: it allows exactly
 the action that was shown, once unless a flag says more. Which question is meant
 may be left out if it is the only one. Where the winner of a vote is the
-question, it lets the winner present.`,
+question, it lets the winner present; where an agent or a program wants a run,
+it launches that as it is shown.`,
 		Example:           "  conclave approve\n  conclave approve k3f9 5d0a1c --run",
 		Args:              args(0, 2, "one run and one of its questions; without any it is the newest that asks"),
 		ValidArgsFunction: e.runIDs(func(f control.Flow) bool { return !f.Finished }),
@@ -37,10 +39,11 @@ question, it lets the winner present.`,
 			case always:
 				choice = event.PermitAlways
 			}
-			return e.with(func(c control.Control) error { return e.answer(cmd.Context(), c, a, choice, "") })
+			return e.with(func(c control.Control) error { return e.answer(cmd.Context(), c, a, choice, text) })
 		},
 	}
 	c.Flags().BoolVar(&forRun, "run", false, "allow exactly this for the rest of the run")
+	c.Flags().StringVar(&text, "text", "", "what to say with it, where that is read: about a plan, or a run")
 	c.Flags().BoolVar(&always, "always", false, "allow exactly this from now on, in every run of this project")
 	return c
 }
@@ -69,8 +72,15 @@ func (e *env) answer(ctx context.Context, c control.Control, typed []string, cho
 	if err != nil {
 		return err
 	}
-	if g.Kind == event.GatePlan { // of a session
-		choice = map[bool]string{false: event.PlanApprove, true: event.PlanDrop}[choice == event.PermitDeny]
+	switch no := choice == event.PermitDeny; {
+	case g.Kind == event.GatePlan && no: // of a session
+		choice = event.PlanDrop
+	case g.Kind == event.GatePlan:
+		choice = event.PlanApprove
+	case g.Kind == event.GateLaunch && no:
+		choice = event.LaunchDeny
+	case g.Kind == event.GateLaunch:
+		choice = event.LaunchApprove
 	}
 	has := func(id string) bool {
 		return slices.ContainsFunc(g.Choices, func(c event.Choice) bool { return c.ID == id })
@@ -81,7 +91,7 @@ func (e *env) answer(ctx context.Context, c control.Control, typed []string, cho
 		}
 		choice = g.Default
 	}
-	what, err := c.Text(ctx, g.Text)
+	what, err := e.about(ctx, c, id, g)
 	if err != nil {
 		return err
 	}
@@ -92,8 +102,23 @@ func (e *env) answer(ctx context.Context, c control.Control, typed []string, cho
 	if err := c.Send(ctx, id, f); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Out, "%s\n%s", view.OneLine(g.Title), indented(what))
+	fmt.Fprintf(e.Out, "%s\n%s", view.OneLine(g.Title), what)
 	return e.heard(ctx, c, id, f.ID, "Answered: "+choice)
+}
+
+// about is what a question is about, all of it.
+func (e *env) about(ctx context.Context, c control.Control, id event.FlowID, g view.Gate) (string, error) {
+	if g.Kind == event.GateLaunch {
+		s, err := c.Open(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		if s.Session != nil {
+			return e.gateText(ctx, c, *s.Session, g)
+		}
+	}
+	what, err := c.Text(ctx, g.Text)
+	return indented(what), err
 }
 
 // question finds the open question that was named, or the only one of the run
@@ -123,7 +148,7 @@ func (e *env) question(ctx context.Context, c control.Control, typed []string) (
 			return "", view.Gate{}, err
 		}
 		if len(s.Card.Gates) > 0 {
-			g, err := e.among(ctx, c, s.Card.Gates, typed)
+			g, err := e.among(ctx, c, id, s.Card.Gates, typed)
 			return id, g, err
 		}
 	}
@@ -135,7 +160,7 @@ func (e *env) question(ctx context.Context, c control.Control, typed []string) (
 
 // among picks the question that was named. What nobody has pointed at is not
 // answered where there are several: it may not be the one that was looked at.
-func (e *env) among(ctx context.Context, c control.Control, open []view.Gate, typed []string) (view.Gate, error) {
+func (e *env) among(ctx context.Context, c control.Control, id event.FlowID, open []view.Gate, typed []string) (view.Gate, error) {
 	if len(typed) > 1 {
 		for _, g := range open {
 			if sign(g.Gate) == typed[1] {
@@ -149,11 +174,11 @@ func (e *env) among(ctx context.Context, c control.Control, open []view.Gate, ty
 	}
 	var b strings.Builder
 	for _, g := range open {
-		what, err := c.Text(ctx, g.Text)
+		what, err := e.about(ctx, c, id, g)
 		if err != nil {
 			return view.Gate{}, err
 		}
-		fmt.Fprintf(&b, "\n%s: %s\n%s", sign(g.Gate), view.OneLine(g.Title), indented(what))
+		fmt.Fprintf(&b, "\n%s: %s\n%s", sign(g.Gate), view.OneLine(g.Title), what)
 	}
 	return view.Gate{}, control.Usagef("there are %d questions; say which, after the run:%s", len(open), strings.TrimRight(b.String(), "\n"))
 }
@@ -162,7 +187,7 @@ func (e *env) among(ctx context.Context, c control.Control, open []view.Gate, ty
 func sign(gate string) string { return string(event.HashOf([]byte(gate)))[:6] }
 
 func verb(choice string) string {
-	if choice == event.PermitDeny || choice == event.PlanDrop {
+	if choice == event.PermitDeny || choice == event.PlanDrop || choice == event.LaunchDeny {
 		return "deny"
 	}
 	return "approve"

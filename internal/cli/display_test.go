@@ -199,16 +199,16 @@ func TestWhichQuestion(t *testing.T) {
 		{Asked: event.Asked{Gate: "two", Title: "May agent2 use shell?", Text: event.Inline("    rm -rf /")}},
 	}
 	e := &env{}
-	if _, err := e.among(t.Context(), texts{}, open, nil); err == nil || !strings.Contains(err.Error(), sign("two")+": May agent2 use shell?\n      rm -rf /") {
+	if _, err := e.among(t.Context(), texts{}, "run-1", open, nil); err == nil || !strings.Contains(err.Error(), sign("two")+": May agent2 use shell?\n      rm -rf /") {
 		t.Errorf("answered unseen: %v", err)
 	}
-	if g, err := e.among(t.Context(), texts{}, open, []string{"run-1", sign("two")}); err != nil || g.Gate != "two" {
+	if g, err := e.among(t.Context(), texts{}, "run-1", open, []string{"run-1", sign("two")}); err != nil || g.Gate != "two" {
 		t.Errorf("%v, %v", g, err)
 	}
-	if g, err := e.among(t.Context(), texts{}, open[:1], nil); err != nil || g.Gate != "one" {
+	if g, err := e.among(t.Context(), texts{}, "run-1", open[:1], nil); err != nil || g.Gate != "one" {
 		t.Errorf("%v, %v", g, err)
 	}
-	if _, err := e.among(t.Context(), texts{}, open[:1], []string{"run-1", sign("two")}); err == nil {
+	if _, err := e.among(t.Context(), texts{}, "run-1", open[:1], []string{"run-1", sign("two")}); err == nil {
 		t.Error("another question than the one that was named is answered")
 	}
 }

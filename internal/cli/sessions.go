@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -19,19 +18,23 @@ import (
 )
 
 func newSessions(e *env) *cobra.Command {
-	var asJSON bool
+	var asJSON, all bool
 	c := &cobra.Command{
 		Use:   "sessions",
-		Short: "List conversations; show one",
+		Short: "List conversations; show one, talk in one, put one away",
 		Example: `  conclave sessions
-  conclave sessions show k3f9`,
+  conclave sessions show k3f9
+  conclave sessions say k3f9 "and in metric units?"
+  conclave sessions archive k3f9`,
 		Args: args(0, 0, "no arguments; to see one session: conclave sessions show ID"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return e.with(func(c control.Control) error { return e.listSessions(cmd.Context(), c, asJSON) })
+			return e.with(func(c control.Control) error { return e.listSessions(cmd.Context(), c, asJSON, all) })
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print each session as a line of JSON")
-	c.AddCommand(newSessionsShow(e))
+	c.Flags().BoolVar(&all, "all", false, "also those that were put away")
+	c.AddCommand(newSessionsShow(e), newSessionsSay(e), newSessionsRename(e), newSessionsArchive(e), newSessionsUnarchive(e),
+		newSessionsFork(e), newSessionsCancel(e))
 	return c
 }
 
@@ -42,12 +45,24 @@ func isSession(f control.Flow) bool {
 // namesSession tells by its name whether a flow that cannot be read is a session.
 func namesSession(id event.FlowID) bool { return strings.HasPrefix(string(id), view.KindSession+"-") }
 
-func (e *env) listSessions(ctx context.Context, c control.Control, asJSON bool) error {
+func (e *env) listSessions(ctx context.Context, c control.Control, asJSON, all bool) error {
 	flows, err := c.Flows(ctx)
 	if err != nil {
 		return err
 	}
-	flows = slices.DeleteFunc(flows, func(f control.Flow) bool { return !isSession(f) })
+	away := 0
+	flows = slices.DeleteFunc(flows, func(f control.Flow) bool {
+		hidden := f.Archived && !all && isSession(f)
+		if hidden {
+			away++
+		}
+		return !isSession(f) || hidden
+	})
+	for i := range flows { // the texts that are only named
+		if text, err := c.Text(ctx, flows[i].LastMessage); err == nil {
+			flows[i].LastMessage = event.Inline(text)
+		}
+	}
 	if asJSON {
 		for _, f := range flows {
 			if err := printJSON(e.Out, struct {
@@ -60,20 +75,17 @@ func (e *env) listSessions(ctx context.Context, c control.Control, asJSON bool) 
 		}
 		return nil
 	}
-	if len(flows) == 0 {
+	switch {
+	case len(flows) == 0 && away > 0:
+		fmt.Fprintf(e.Err, "all %s were put away; see them with: conclave sessions --all\n", plural(away, "session"))
+		return nil
+	case len(flows) == 0:
 		fmt.Fprintln(e.Err, "there are no sessions here yet")
 		return nil
 	}
-	rows := [][]string{{"SESSION", "STATUS", "TURNS", "STARTED", "LAST", "TITLE"}}
+	rows := [][]string{{"SESSION", "KIND", "STATUS", "TURNS", "LAST", "PROJECT", "TITLE", "LAST MESSAGE"}}
 	for _, f := range flows {
-		row := []string{string(f.ID), f.State(), "", "", "", view.OneLine(f.Damaged)}
-		if f.Damaged == "" {
-			row = []string{
-				string(f.ID), f.State(), fmt.Sprint(f.Turns), f.Started.Local().Format("Jan _2 15:04"),
-				f.Last.Local().Format("Jan _2 15:04"), view.Shorten(f.Task.Text, longestTask),
-			}
-		}
-		rows = append(rows, row)
+		rows = append(rows, sessionRow(f))
 	}
 	width := 0
 	if e.OutTerminal {
@@ -83,33 +95,24 @@ func (e *env) listSessions(ctx context.Context, c control.Control, asJSON bool) 
 	return nil
 }
 
-func newSessionsShow(e *env) *cobra.Command {
-	var asJSON bool
-	c := &cobra.Command{
-		Use:               "show [ID]",
-		Short:             "Show a conversation: what was said and what came of it",
-		Example:           "  conclave sessions show k3f9",
-		Args:              args(0, 1, "one session; without any it shows the newest"),
-		ValidArgsFunction: e.runIDs(isSession),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			return e.with(func(c control.Control) error {
-				id, err := findSession(cmd.Context(), c, a)
-				if err != nil {
-					return err
-				}
-				s, err := c.Open(cmd.Context(), id)
-				switch {
-				case err != nil:
-					return err
-				case s.Session == nil:
-					return control.Usagef("%s is a run; see it with: conclave runs show %[1]s", id)
-				}
-				return e.showSession(cmd.Context(), c, *s.Session, asJSON)
-			})
-		},
+// longestTitle is how much of a title the list shows beside other things.
+const longestTitle = 32
+
+func sessionRow(f control.Flow) []string {
+	if f.Damaged != "" {
+		return []string{string(f.ID), "", f.State(), "", "", "", "", view.OneLine(f.Damaged)}
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON, with all its texts")
-	return c
+	state, kind := f.State(), f.Session
+	if f.Archived {
+		state = "put away"
+	}
+	if f.Client != "" {
+		kind = view.Shorten(f.Client, longestTitle)
+	}
+	return []string{
+		string(f.ID), kind, state, fmt.Sprint(f.Turns), f.Last.Local().Format("Jan _2 15:04"),
+		view.OneLine(f.Project), view.Shorten(f.Task.Text, longestTitle), f.Preview(longestTask),
+	}
 }
 
 // findSession finds the one that is named, else the newest.
@@ -125,90 +128,6 @@ func findSession(ctx context.Context, c control.Control, a []string) (event.Flow
 		return flows[i].ID, nil
 	}
 	return "", control.Usagef("there are no sessions here yet")
-}
-
-func (e *env) showSession(ctx context.Context, c control.Control, s view.Session, asJSON bool) error {
-	if asJSON {
-		if err := fillSession(ctx, c, &s); err != nil {
-			return err
-		}
-		return printJSON(e.Out, s)
-	}
-	p := paint(e.Color && e.OutTerminal)
-	title, err := c.Text(ctx, s.Title())
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(e.Out, "%s\n%s\n", p.bold(string(s.ID)), view.Shorten(title, 200))
-	for _, t := range s.Turns.All(0) {
-		said, err := c.Text(ctx, t.Text)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(e.Out, "\n%s %s\n%s\n", p.bold("You,"), t.At.Local().Format("Jan _2 15:04"), view.Clean(strings.TrimSpace(said)))
-		for _, r := range t.Runs {
-			if err := e.showLaunched(ctx, c, r); err != nil {
-				return err
-			}
-		}
-		if t.Plan != nil {
-			fmt.Fprintf(e.Out, "\nThe plan is in %s (revision %d)\n", view.OneLine(t.Plan.Dir), t.Plan.Newest().Revision)
-		}
-	}
-	for _, g := range s.Gates {
-		fmt.Fprintf(e.Out, "\nWaiting for you: %s\n  approve it:  conclave approve %[2]s\n  drop it:     conclave deny %[2]s\n", view.OneLine(g.Title), s.ID)
-	}
-	return nil
-}
-
-// purposes are what runs of a session are for, in words.
-var purposes = map[string]string{event.PurposeAnswer: "Answer", event.PurposePlan: "Plan", event.PurposeExecute: "Carrying out the plan"}
-
-func (e *env) showLaunched(ctx context.Context, c control.Control, r view.SessionRun) error {
-	how := string(r.Status)
-	switch {
-	case !r.Over:
-		how = "going on"
-	case r.Status == "":
-		how = "could not begin"
-	}
-	if r.Error != "" {
-		how += ": " + view.OneLine(r.Error)
-	}
-	fmt.Fprintf(e.Out, "\n%s, %s, %s\n", purposes[r.Purpose], r.ID, how)
-	text, err := c.Text(ctx, r.Answer)
-	if err != nil {
-		return err
-	}
-	if text = strings.TrimSpace(text); text != "" {
-		fmt.Fprintln(e.Out, view.Clean(text))
-	}
-	return nil
-}
-
-// fillSession puts in the texts that a session only names.
-func fillSession(ctx context.Context, c control.Control, s *view.Session) error {
-	var errs []error
-	fill := func(v *event.Content) {
-		t, err := c.Text(ctx, *v)
-		errs = append(errs, err)
-		v.Text = t
-	}
-	var turns []view.SessionTurn
-	for _, t := range s.Turns.All(0) {
-		fill(&t.Text)
-		for j := range t.Runs {
-			fill(&t.Runs[j].Answer)
-		}
-		if t.Plan != nil {
-			for j := range t.Plan.Revisions {
-				fill(&t.Plan.Revisions[j].Text)
-			}
-		}
-		turns = append(turns, t)
-	}
-	s.Turns = view.ListOf(turns...)
-	return errors.Join(errs...)
 }
 
 // resumeSession goes on with what is not finished in a session, and shows what

@@ -127,7 +127,9 @@ func (s Session) interrupted(e event.Event, f event.Interrupted) Session {
 	if !s.current(f.Turn) {
 		return s
 	}
-	s = s.step(SessionStep{ID: e.ID, At: e.At, Kind: StepNote, Text: event.Inline(words(": ", "interrupted", f.Why))})
+	if len(f.Unknown) > 0 || len(s.Talk.Going) == 0 && !s.awaits() { // else it only waited, and waits again
+		s = s.step(SessionStep{ID: e.ID, At: e.At, Kind: StepNote, Text: event.Inline(words(": ", "interrupted", f.Why))})
+	}
 	if s.Talk.Stopping {
 		return s.end(words(": ", "stopped", f.Why))
 	}

@@ -73,7 +73,7 @@ func TestTurnOfASession(t *testing.T) {
 	}
 	want := []string{
 		"text I will have two agents look.", "tool read_file", "run launch_runrun-a",
-		"note interrupted: the program ended", "said mind the memory", "text LRU it is, and it is the smallest.",
+		"said mind the memory", "text LRU it is, and it is the smallest.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
