@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -122,6 +123,8 @@ func (m *Model) decide(g view.Gate) {
 		m.open(newOverride(m, g))
 	case event.GatePlan:
 		m.open(m.reviewOf(g))
+	case event.GateLaunch:
+		m.open(newLaunchAsk(g))
 	default:
 		m.open(newPermission(g))
 	}
@@ -137,6 +140,15 @@ func (m *Model) gate(id string) (view.Gate, bool) {
 	return view.Gate{}, false
 }
 
+// flowOf is the flow that asks a question: the conversation, or its run.
+func (m *Model) flowOf(g view.Gate) event.FlowID {
+	own := slices.ContainsFunc(m.session.Gates, func(o view.Gate) bool { return gateKey(o) == gateKey(g) })
+	if own || m.story == nil {
+		return m.id
+	}
+	return m.story.id
+}
+
 // asks reports whether a question is open.
 func (m *Model) asks(id string) bool {
 	_, ok := m.gate(id)
@@ -149,6 +161,10 @@ func (m *Model) closedWords(c event.Closed) string {
 	switch {
 	case c.Gate == event.GateOverride:
 		what = m.story.name(event.AgentID(c.Choice)) + " presents"
+	case strings.HasPrefix(c.Gate, view.LaunchGate("")) && c.Choice == event.LaunchApprove:
+		what = "the run is launched"
+	case strings.HasPrefix(c.Gate, view.LaunchGate("")):
+		what = "the run is not launched"
 	case c.Choice == event.PermitOnce:
 		what = "allowed once"
 	case c.Choice == event.PermitRun:
@@ -177,13 +193,10 @@ func (m *Model) closedWords(c event.Closed) string {
 
 // reply answers a question, once.
 func (m *Model) reply(g view.Gate, choice, words string) tea.Cmd {
-	key, flow := gateKey(g), m.id
+	key, flow := gateKey(g), m.flowOf(g)
 	if m.put.replies[key] != "" {
 		m.notify("Your answer is on its way.")
 		return nil
-	}
-	if g.Kind != event.GatePlan && m.story != nil {
-		flow = m.story.id
 	}
 	f := event.Fact{ID: newID("replied"), Body: event.Replied{Gate: g.Gate, Choice: choice, Text: words, Revision: g.Revision, By: by}}
 	if m.put.replies == nil {
@@ -221,6 +234,8 @@ func (m *Model) waits(w int) []string {
 		line = m.overrideLine(g, w)
 	case event.GatePlan:
 		line = fmt.Sprintf("Plan, revision %d, waits for your review: Ctrl+O opens it", g.Revision)
+	case event.GateLaunch:
+		line = m.launchLine(g)
 	case event.GatePermission:
 		line = view.OneLine(g.Title) + " Ctrl+O opens the question"
 	default:
@@ -258,7 +273,7 @@ func (m *Model) left(g view.Gate) string {
 func gateActions() []Action {
 	return []Action{
 		{Name: "decide", Command: true, Aliases: []string{"override", "review"}, Keys: []string{"ctrl+o"}, Where: Anywhere, Title: "decide", Hint: 1,
-			About: "Open the question that waits: who presents, a permission, a plan",
+			About: "Open the question that waits: a run to be launched, who presents, a permission, a plan",
 			Why: func(m *Model) string {
 				if len(m.gates()) == 0 {
 					return "Nothing waits for your decision."

@@ -41,13 +41,13 @@ func (m *Model) holding() tea.Cmd {
 		return nil
 	case h.gate != "" && m.answering(h.gate):
 		return nil
-	case h.gate != "" && (!reads || g.Gate != h.gate || m.story.id != h.flow):
+	case h.gate != "" && (!reads || g.Gate != h.gate || m.flowOf(g) != h.flow):
 		return m.says(*h, false)
 	case !reads:
 		return m.release()
 	case h.gate == "":
 		m.meet()
-		return m.says(hold{flow: m.story.id, gate: g.Gate, met: h.met}, true)
+		return m.says(hold{flow: m.flowOf(g), gate: g.Gate, met: h.met}, true)
 	case h.taken && !g.Held: // somebody else has read it, or another process has taken the run up
 		return m.says(*h, true)
 	}
@@ -58,7 +58,7 @@ func (m *Model) holding() tea.Cmd {
 // opened by itself is not read before somebody touches something: perhaps nobody
 // is there.
 func (m *Model) reading() (view.Gate, bool) {
-	if m.story == nil || m.story.over() || m.put.unread {
+	if m.put.unread {
 		return view.Gate{}, false
 	}
 	for i := len(m.screens) - 1; i >= 0; i-- {
@@ -70,10 +70,10 @@ func (m *Model) reading() (view.Gate, bool) {
 	return view.Gate{}, false
 }
 
-// settled reports whether a question of the run that is shown is not open any
-// more.
+// settled reports whether a question of what is shown is not open any more.
 func (m *Model) settled(gate string) bool {
-	return m.story != nil && m.story.id == m.hold.flow && !m.asks(gate)
+	shown := m.hold.flow == m.id || m.story != nil && m.story.id == m.hold.flow
+	return shown && !m.asks(gate)
 }
 
 // answering reports whether the answer to a question is on its way.
