@@ -1,11 +1,23 @@
-// Package agent is one participant of a run: it builds the prompt, takes turns
-// with its backend, carries out tool calls and puts forward the outcome.
+// Package agent is one participant of a run, or the one of a session: it builds
+// the prompt, takes turns with its backend, carries out tool calls and puts
+// forward the outcome.
 //
 // A [Crew] is all participants of a run and the run's [engine.Doer]. A turn
 // begins with a Work or Present command and ends with an accepted proposal, with
 // a verdict that says it is over, or with the Failed fact that Do returns. All
 // facts of a turn carry ids made from the turn and a running number, so a turn
 // that is taken again never collides with the one before.
+//
+// A [Talker] is the agent of a session and does its turns in the same way. What
+// differs is what opens a turn and what ends it: the conversation is rebuilt from
+// the session's facts, a turn that was cut goes on where it was, and it ends with
+// the first reply that calls nothing.
+//
+//	talk.go          a turn of a session
+//	talk_history.go  facts → what the model is sent
+//	talk_launch.go   launch_run
+//	talk_compact.go  a conversation in fewer words
+//	talk_words.go    what the model is told besides, and the system prompt
 //
 // A turn runs in the goroutine the engine gives to Do. Beside it are one that
 // takes in what the turn is told (see mailbox) and those of calls that only look,

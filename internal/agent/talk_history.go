@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,9 +25,10 @@ type conversation struct {
 	entries []talk.Entry // since the summary
 	ends    []string     // for each message the last fact that is in it; empty for none
 	open    []event.ToolCall
-	begin   int    // the message with which this turn began; zero if nothing is before it
-	carried string // what the summary has of what the user wants in this turn
-	spoke   bool   // the agent has said something in this turn
+	begin   int      // the message with which this turn began; zero if nothing is before it
+	did     []string // by a backend's own loop before this turn was cut
+	carried string   // what the summary has of what the user wants in this turn
+	spoke   bool     // the agent has said something in this turn
 }
 
 // load takes in what there is.
@@ -41,6 +43,9 @@ func (c *conversation) load(ctx context.Context, w talk.Work) error {
 		if err := c.add(ctx, e); err != nil {
 			return err
 		}
+	}
+	if len(c.did) > 0 && c.t.agent.Backend.Traits().OwnsLoop {
+		c.t.say(didBefore + strings.Join(c.did, ""))
 	}
 	c.t.filled = c.fill()
 	return nil
@@ -121,15 +126,18 @@ func (c *conversation) speak(ctx context.Context, e talk.Entry) error {
 }
 
 // result adds what a call gave back. What a backend's own loop has called is part
-// of what it then said.
+// of what it then said; if it was cut before that, it is told.
 func (c *conversation) result(ctx context.Context, e talk.Entry) error {
-	i := slices.IndexFunc(c.open, func(o event.ToolCall) bool { return o.ID == e.Returned.Call })
-	if i < 0 {
-		return nil
-	}
 	text, err := c.t.text(ctx, e.Returned.Result)
 	if err != nil {
 		return err
+	}
+	i := slices.IndexFunc(c.open, func(o event.ToolCall) bool { return o.ID == e.Returned.Call })
+	if i < 0 {
+		if e.Turn.Round == c.round {
+			c.did = append(c.did, fmt.Sprintf("\n- %s gave back: %s", e.Returned.Name, clip(text, compactRead)))
+		}
+		return nil
 	}
 	images, err := c.t.pictures(ctx, e.Returned.Media)
 	if err != nil {

@@ -159,6 +159,29 @@ func TestTalkCompactionInATurn(t *testing.T) {
 	}
 }
 
+// A provider that says first that it is too much is asked again with less.
+func TestTalkTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sp := chatty(0, says("They spoke."))
+		speak := sp.speak
+		sp.speak = func(n int, in backend.Input) reply {
+			if in.System != prompt.CompactSystem() && len(in.Messages) > 6 {
+				return fails(backend.TooLong)
+			}
+			return speak(n, in)
+		}
+		p := parlours(t, actor("", sp))
+		p.open()
+		for n := range 8 {
+			p.say(fmt.Sprintf("%04d.", n))
+		}
+		events := p.sound()
+		if c, f := agenttest.Bodies[event.Compacted](events, agenttest.Host), agenttest.Bodies[event.Failed](events, agenttest.Host); len(c) < 2 || len(f) > 0 {
+			t.Errorf("compacted %d times, failed %+v", len(c), f)
+		}
+	})
+}
+
 // paired complains about a result without its call, or a call without its result.
 func paired(t *testing.T, in backend.Input) {
 	t.Helper()
@@ -333,22 +356,27 @@ func TestTalkOwnLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		take := 0
 		var got []string
+		send := &gadget{name: "send", tier: tool.World}
 		sp := &speaker{traits: backend.Traits{OwnsLoop: true}}
 		sp.speak = func(int, backend.Input) reply {
 			take++
 			n := take
 			return reply{deltas: []backend.Delta{{Text: "Looked."}}, do: func(ctx context.Context, h backend.ToolHost) error {
+				if n == 1 {
+					h.Call(ctx, event.ToolCall{ID: "s", Name: "send", Input: json.RawMessage(`{}`)})
+				}
 				res := h.Call(ctx, event.ToolCall{ID: fmt.Sprint("x", n), Name: event.ToolLaunchRun, Input: json.RawMessage(`{"task":"Go."}`)})
 				got = append(got, res.Text)
 				return ctx.Err()
 			}}
 		}
-		p := parlours(t, actor("", sp))
+		p := parlours(t, actor("", sp, send))
 		p.s.Staffed.Rules.Approve = true
 		p.open()
 		p.say("Go.")
 		p.leave()
 		p.open()
+		mustContain(t, words(sp.inputs()[1]), "Go.", "do not do it again:\n- send gave back: send done")
 		p.answer(event.LaunchApprove, "")
 		p.say("Thanks.")
 		p.leave()

@@ -19,6 +19,7 @@ const (
 	wantedBefore   = "This run was refused before the program was stopped. Call launch_run again if it is still wanted."
 	changedBefore  = "The user changed this run before approving it. It was launched with:"
 	saidBefore     = "The user said when approving it:"
+	didBefore      = "You were cut off in the middle of this turn. What you did until then has happened; do not do it again:"
 	wantedNow      = "What the user wants in the turn that goes on, word for word:"
 )
 

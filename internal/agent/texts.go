@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"conclave/internal/backend"
 	"conclave/internal/coord"
@@ -47,7 +46,7 @@ func (x texts) text(ctx context.Context, v event.Content) (string, error) {
 // content makes a text fit for an event; what is large is durable first.
 func (x texts) content(ctx context.Context, s string) (event.Content, error) {
 	if len(s) <= event.InlineMax {
-		return event.Inline(strings.ToValidUTF8(s, "\uFFFD")), nil // as it is read back
+		return event.Inline(s), nil
 	}
 	h, err := x.blobs.PutBlob(ctx, []byte(s))
 	if err != nil {
