@@ -119,6 +119,7 @@ func (w *world) submit(f event.Fact) {
 
 // note keeps what the world must know of the log.
 func (w *world) note(e event.Event) {
+	w.seen = w.seen.Apply(e)
 	switch b := e.Body.(type) {
 	case event.Said:
 		w.said = append(w.said, e.ID)
@@ -236,6 +237,22 @@ func (w *world) compare() {
 	processing := got == talk.Results || got == talk.Partial || got == talk.Cancelled
 	if got != want && !(want == talk.Chatting && processing) && !(want == talk.Idle && resting) {
 		w.fail("is in phase %s, and should be in %s", got, want)
+	}
+	if shown := w.seen.Phase(); string(shown) != string(got) {
+		w.fail("is in phase %s, and shown in %s", got, shown)
+	}
+	var held, seen []string
+	for _, x := range w.s.Held() {
+		held = append(held, x.ID)
+	}
+	for _, x := range w.seen.Talk.Held {
+		seen = append(seen, x.ID)
+	}
+	if !slices.Equal(held, seen) {
+		w.fail("%v are held, and shown are %v", held, seen)
+	}
+	if w.s.Project() != w.seen.Talk.Project || w.s.Waived() != w.seen.Talk.Waived {
+		w.fail("another project is shown, or whether to ask")
 	}
 	l := w.s.Ledger()
 	if c := l.Ceiling.Tokens; c != nil && l.Committed().Tokens > *c {

@@ -25,7 +25,7 @@ func schedules(n uint64) uint64 {
 // below the ceiling.
 func TestEverySchedule(t *testing.T) {
 	count := map[string]int{}
-	for seed := range schedules(6000) {
+	for seed := range schedules(3000) {
 		w := play(seed, 120)
 		if w.err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, w.err, transcript(w.log))
@@ -77,7 +77,7 @@ func settled(log []event.Event) error {
 // A log may be cut after any event and taken up again: what was decided next is
 // decided again, and under the same name.
 func TestResumeAnywhere(t *testing.T) {
-	for seed := range schedules(120) {
+	for seed := range schedules(80) {
 		whole := play(seed, 60).log
 		for k := 1; k <= len(whole); k++ {
 			w := resume(seed, whole[:k], 12)

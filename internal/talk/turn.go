@@ -155,7 +155,7 @@ func (s *Session) fail(e event.Event, b event.Failed) {
 	s.leave()
 	t.Attempts++
 	t.Rest = s.s.Clock.Up + max(time.Duration(b.RetryAfter), 0)
-	if ru := s.rules(); b.Final || b.Code == CodeStopped || t.Stopped || t.Attempts >= ru.MaxAttempts || t.Calls >= ru.MaxCalls {
+	if b.Final || b.Code == CodeStopped || t.Stopped || t.Attempts >= s.rules().MaxAttempts {
 		s.over()
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"conclave/internal/event"
 	"conclave/internal/talk"
+	"conclave/internal/view"
 )
 
 // A world is one session with random people, a random agent or client, random runs
@@ -31,7 +32,8 @@ type world struct {
 	ended  map[event.FlowID]bool
 	wanted []string // ids
 	gates  []event.Asked
-	said   []string              // ids
+	said   []string // ids
+	seen   view.Session
 	turns  map[string]event.Turn // in which something was put forward
 }
 

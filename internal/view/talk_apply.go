@@ -139,7 +139,8 @@ func (s Session) release(id string) (Session, Held, bool) {
 // spend, or what a person said.
 func (s Session) refuseTalk(e event.Event, f event.Refused) Session {
 	if slices.ContainsFunc(s.Talk.Wants, func(w SessionWant) bool { return w.ID == f.Ref }) {
-		return s.want(f.Ref, func(w *SessionWant) { w.Refused = f.Why }).served(f.Ref)
+		s = s.want(f.Ref, func(w *SessionWant) { w.Refused = f.Why }).served(f.Ref)
+		return s.overWith(f)
 	}
 	now, h := s.heard(f.Ref)
 	switch {
@@ -147,11 +148,21 @@ func (s Session) refuseTalk(e event.Event, f event.Refused) Session {
 		return now // it comes too late to matter
 	case e.Agent == "":
 		return s.refuse(e, f)
-	case f.Over && f.Ref == s.Talk.Request && f.Ref != "":
+	}
+	return s.overWith(f)
+}
+
+// overWith ends the turn with what was refused, if that is what the refusal says:
+// of the turn that goes on, and not of one that was over before.
+func (s Session) overWith(f event.Refused) Session {
+	if f.Over && f.Code != RefusedSuperseded && s.Talk.Turn != nil {
 		return s.end(f.Why)
 	}
 	return s
 }
+
+// RefusedSuperseded is the code of what comes from a turn that is over.
+const RefusedSuperseded = "superseded"
 
 // want changes a wanted run, and leaves what others hold as it is.
 func (s Session) want(id string, change func(*SessionWant)) Session {
