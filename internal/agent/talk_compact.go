@@ -14,12 +14,41 @@ import (
 
 // makeRoom puts the conversation into fewer words if there is something to win.
 func (c *conversation) makeRoom(ctx context.Context) error {
-	all := c.t.in.Messages
-	if size(all[:c.cut()]) < size(all)/compactWorth {
+	all, cut := c.t.in.Messages, c.cut()
+	if cut == 0 || size(all[:cut])-c.kept(cut) < size(all)/compactWorth {
 		return nil
 	}
 	_, err := c.compact(ctx)
 	return err
+}
+
+// kept is about how many tokens of what is before a cut stay word for word.
+func (c *conversation) kept(cut int) int64 {
+	n := len(c.carried)
+	for _, e := range c.pins {
+		n += weight(e)
+	}
+	for _, e := range c.entries {
+		if e.Pinned || e.Said != nil && e.Turn.Round == c.round {
+			n += weight(e)
+		}
+		if e.ID == c.ends[cut-1] {
+			break
+		}
+	}
+	return int64(n / 3) // as size counts
+}
+
+func weight(e talk.Entry) int {
+	switch {
+	case e.Said != nil:
+		return e.Said.Text.Size
+	case e.Called != nil:
+		return e.Called.Text.Size
+	case e.Returned != nil:
+		return e.Returned.Result.Size
+	}
+	return 0
 }
 
 // cut is where what stays begins: with the last exchanges, each with what it

@@ -15,6 +15,7 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/eventlog/mem"
 	"conclave/internal/policy"
+	"conclave/internal/prompt"
 	"conclave/internal/talk"
 	"conclave/internal/tool"
 )
@@ -262,5 +263,106 @@ func TestTalkPermission(t *testing.T) {
 		}
 		in := sp.inputs()
 		mustContain(t, results(in[len(in)-1])[0].Text, "Not permitted: a person said no: Not now.")
+	})
+}
+
+// busy looks, writes, launches and answers, whatever is said to it.
+func busy() *speaker {
+	sp := &speaker{traits: backend.Traits{Window: 900}}
+	sp.speak = func(_ int, in backend.Input) reply {
+		if in.System == prompt.CompactSystem() {
+			return says("In short.")
+		}
+		calls := 0
+		for _, m := range in.Messages {
+			calls += len(m.Calls)
+		}
+		id := fmt.Sprint("c", len(in.Messages), "-", calls)
+		r := says("Done with " + words(in)[:2] + ".")
+		switch last := results(in); {
+		case in.Messages[len(in.Messages)-1].From == backend.User && strings.Contains(words(in), "look"):
+			r = called(id+"a", "look", `{}`).and(called(id+"b", "look", `{}`)).and(called(id+"c", "write", `{}`))
+		case in.Messages[len(in.Messages)-1].From != backend.User && last[0].Name == "look":
+			r = called(id, event.ToolLaunchRun, `{"task":"Go."}`)
+		}
+		r.input = int64(len(whole(backend.Input{Messages: in.Messages})) / 4)
+		return r
+	}
+	return sp
+}
+
+// A conversation with tools, runs, messages in mid-turn and summaries, cut after
+// any of its facts: everything said is heard once, every run comes to one result,
+// every call the model reads has one, and the log is sound.
+func TestTalkConversationCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		play := func(log *mem.Log) []event.Event {
+			sp := busy()
+			looks := takes("look", time.Minute)
+			looks.tier = tool.Read
+			p := parlours(t, actor("", sp, looks, &gadget{name: "write", tier: tool.Write}))
+			p.log = log
+			p.s.Run = func(ctx context.Context, l talk.Launch, port engine.Port) event.Returned {
+				select {
+				case <-time.After(time.Minute):
+				case <-ctx.Done():
+				}
+				return agenttest.Succeeds(ctx, l, port)
+			}
+			p.open()
+			for n := range 6 {
+				agenttest.Send(t, log, fmt.Sprint("m", n), event.Said{Text: event.Inline(fmt.Sprintf("%02d, look%s", n, strings.Repeat(" well", 40)))})
+				<-time.After([]time.Duration{40 * time.Second, 150 * time.Second, time.Hour}[n%3])
+			}
+			synctest.Wait()
+			events := p.sound()
+			for _, in := range sp.inputs() {
+				if in.System != prompt.CompactSystem() {
+					paired(t, in)
+				}
+			}
+			return events
+		}
+		events := play(mem.New())
+		if len(agenttest.Bodies[event.Compacted](events, agenttest.Host)) == 0 || len(agenttest.Bodies[event.Told](events, agenttest.Host)) == 0 ||
+			len(agenttest.Bodies[event.Launched](events, agenttest.Host)) < 2 {
+			t.Fatalf("the conversation is too simple:\n%s", agenttest.Transcript(events))
+		}
+		for n := 2; n <= len(events); n++ {
+			again := play(cutAt(t, events, n))
+			heard := map[string]int{}
+			for _, a := range agenttest.Bodies[event.Assigned](again, agenttest.Host) {
+				for _, id := range a.Messages {
+					heard[id]++
+				}
+			}
+			for _, a := range agenttest.Bodies[event.Told](again, agenttest.Host) {
+				for _, id := range a.Messages {
+					heard[id]++
+				}
+			}
+			for m := range 6 {
+				if heard[fmt.Sprint("m", m)] != 1 {
+					t.Errorf("cut after %d (%s): message %d was heard %d times", n, events[n-1].ID, m, heard[fmt.Sprint("m", m)])
+				}
+			}
+			results := map[string]int{}
+			for _, r := range agenttest.Bodies[event.ToolReturned](again, agenttest.Host) {
+				results[fmt.Sprint(r.Round, r.Call)]++
+			}
+			for _, c := range agenttest.Bodies[event.Called](again, agenttest.Host) {
+				for _, x := range c.Tools {
+					if results[fmt.Sprint(c.Round, x.ID)] != 1 {
+						t.Errorf("cut after %d (%s): call %s has %d results", n, events[n-1].ID, x.ID, results[fmt.Sprint(c.Round, x.ID)])
+					}
+				}
+			}
+			if a, b := agenttest.Bodies[event.Launched](again, agenttest.Host), agenttest.Bodies[event.Returned](again, ""); len(a) != len(b) {
+				t.Errorf("cut after %d (%s): %d runs launched, %d returned", n, events[n-1].ID, len(a), len(b))
+			}
+			if t.Failed() {
+				t.Fatalf("%s", agenttest.Transcript(again))
+			}
+		}
 	})
 }
