@@ -77,7 +77,7 @@ func (e *env) listSessions(ctx context.Context, c control.Control, asJSON, all b
 	}
 	switch {
 	case len(flows) == 0 && away > 0:
-		fmt.Fprintf(e.Err, "all %s were put away; see them with: conclave sessions --all\n", plural(away, "session"))
+		fmt.Fprintf(e.Err, "%s put away and not listed; see: conclave sessions --all\n", plural(away, "session"))
 		return nil
 	case len(flows) == 0:
 		fmt.Fprintln(e.Err, "there are no sessions here yet")
