@@ -156,6 +156,9 @@ func (a *launchAsk) View(m *Model, width, height int) []string {
 		}
 		out = append(slices.Clone(all[a.offset:a.offset+room]), mark)
 	}
+	if len(out) < room {
+		out = append(slices.Clip(out), "")
+	}
 	a.row = len(out)
 	return append(out, tail...)
 }
