@@ -10,18 +10,22 @@ import (
 	"conclave/internal/event"
 )
 
-// desk is the session that runs are launched in.
+// desk is the session that runs are launched in, and those of servers before this
+// one that clients have come back to.
 type desk struct {
 	c      control.Control
 	config string
 
 	mu      sync.Mutex
 	session event.FlowID // empty before the first launch
+	drives  map[event.FlowID]*drive
 	closed  bool
-	cancel  context.CancelFunc
-	// driven is closed when nobody drives the session here any more, and err
-	// says why.
-	driven chan struct{}
+}
+
+// A drive is a session that is driven here.
+type drive struct {
+	cancel context.CancelFunc
+	over   chan struct{} // closed when it is not any more, and err says why
 	err    error
 }
 
@@ -29,68 +33,92 @@ type desk struct {
 func (d *desk) open(ctx context.Context, client string) (event.FlowID, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
-		return "", errors.New("the server is about to end")
-	}
-	if d.session == "" {
+	if d.session == "" && !d.closed {
 		id, err := d.c.Begin(ctx, event.SessionStarted{Kind: event.SessionClient, Config: d.config, Client: client, By: client})
 		if err != nil {
 			return "", err
 		}
 		d.session = id
 	}
-	if d.driven != nil {
-		select {
-		case <-d.driven: // take it up again
-		default:
-			return d.session, nil
-		}
-	}
-	ctx, d.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	d.driven = make(chan struct{})
-	go d.drive(ctx, d.session, d.driven)
-	return d.session, nil
+	return d.session, d.take(ctx, d.session)
 }
 
-func (d *desk) drive(ctx context.Context, id event.FlowID, driven chan struct{}) {
-	err := d.c.Resume(ctx, id, false)
+// adopt has a session driven here that nobody drives.
+func (d *desk) adopt(ctx context.Context, id event.FlowID) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.err = err
-	close(driven)
+	return d.take(ctx, id)
 }
 
-// failed is told when nobody drives the session any more: nothing comes of
-// waiting then. Of a session that is not the desk's it is never told.
+func (d *desk) take(ctx context.Context, id event.FlowID) error {
+	if d.closed {
+		return errors.New("the server is about to end")
+	}
+	if v, ok := d.drives[id]; ok {
+		select {
+		case <-v.over: // take it up again
+		default:
+			return nil
+		}
+	}
+	v := &drive{over: make(chan struct{})}
+	ctx, v.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if d.drives == nil {
+		d.drives = map[event.FlowID]*drive{}
+	}
+	d.drives[id] = v
+	go func() {
+		defer close(v.over)
+		v.err = d.c.Resume(ctx, id, false)
+	}()
+	return nil
+}
+
+// failed is told when a session is not driven here any more: nothing comes of
+// waiting then. Of one that another process drives it is never told.
 func (d *desk) failed(id event.FlowID) <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if id != d.session {
+	if v, ok := d.drives[id]; ok {
+		return v.over
+	}
+	return nil
+}
+
+// why is why a session is not driven any more. That another process is faster is
+// no reason to stop waiting.
+func (d *desk) why(id event.FlowID) error {
+	d.mu.Lock()
+	v := d.drives[id]
+	d.mu.Unlock()
+	if _, driven := errors.AsType[*control.Driven](v.err); driven {
 		return nil
 	}
-	return d.driven
+	return fmt.Errorf("the session %s is not driven any more: %w", id, errors.Join(v.err, errors.New("see conclave log "+string(id))))
 }
 
-func (d *desk) why() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return fmt.Errorf("the session %s is not driven any more: %w", d.session, errors.Join(d.err, errors.New("see conclave log "+string(d.session))))
-}
-
-// close ends the driving, and has another process go on with what goes on.
-func (d *desk) close(ctx context.Context) (pid int, err error) {
+// close ends the driving, and has other processes go on with what goes on. It
+// returns the sessions that were handed over, and to whom.
+func (d *desk) close(ctx context.Context) (map[event.FlowID]int, error) {
 	d.mu.Lock()
 	d.closed = true
-	driven, cancel, id := d.driven, d.cancel, d.session
+	drives := d.drives
 	d.mu.Unlock()
-	if driven == nil {
-		return 0, nil
+	for _, v := range drives {
+		v.cancel()
 	}
-	cancel()
-	<-driven
-	b, err := boardOf(ctx, d.c, id)
-	if err != nil || !b.busy() {
-		return 0, err
+	handed := map[event.FlowID]int{}
+	var errs []error
+	for id, v := range drives {
+		<-v.over
+		b, err := boardOf(ctx, d.c, id)
+		if err == nil && b.busy() {
+			handed[id], err = d.c.Background(ctx, id, nil)
+		}
+		if _, driven := errors.AsType[*control.Driven](err); err != nil && !driven {
+			errs = append(errs, fmt.Errorf("%w\nThe runs of %s are left as they are; go on with: conclave resume %[2]s", err, id))
+			delete(handed, id)
+		}
 	}
-	return d.c.Background(ctx, id, nil)
+	return handed, errors.Join(errs...)
 }

@@ -131,7 +131,7 @@ const fewest = 20
 
 // elsewhere finds the run of an identical call in a session of another server
 // process: one that has ended meanwhile, as clients restart their servers. If
-// nobody drives it any more it is taken up.
+// nobody drives it any more it is driven here.
 func (s *Server) elsewhere(ctx context.Context, id, client string) (place, bool, error) {
 	flows, err := s.c.Flows(ctx)
 	if err != nil {
@@ -150,15 +150,13 @@ func (s *Server) elsewhere(ctx context.Context, id, client string) (place, bool,
 			continue // what is damaged is for others to tell
 		}
 		for _, w := range b.wants {
-			if !strings.HasPrefix(w.id, "want/"+id+"/") || w.over() || f.ID == s.desk.session {
+			if !strings.HasPrefix(w.id, "want/"+id+"/") || w.over() {
 				continue
 			}
-			if f.Driver == nil && !w.open() {
-				if _, err := s.c.Background(ctx, f.ID, nil); err != nil {
-					return place{}, false, err
-				}
+			if f.Driver == nil {
+				err = s.desk.adopt(ctx, f.ID)
 			}
-			return place{f.ID, w.id}, true, nil
+			return place{f.ID, w.id}, true, err
 		}
 	}
 	return place{}, false, nil

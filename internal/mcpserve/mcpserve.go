@@ -173,14 +173,11 @@ func arguments(r *sdk.CallToolRequest, into any) error {
 // leave ends the driving. What goes on is handed over to a background process.
 func (s *Server) leave(ctx context.Context) error {
 	s.closing.Store(true)
-	pid, err := s.desk.close(ctx)
-	switch {
-	case err != nil:
-		return fmt.Errorf("%w\nThe runs are left as they are; go on with: conclave resume %s", err, s.desk.session)
-	case pid != 0:
-		s.o.Say(fmt.Sprintf("The runs go on in the background, process %d; follow them with: conclave log --follow %s", pid, s.desk.session))
+	handed, err := s.desk.close(ctx)
+	for id, pid := range handed {
+		s.o.Say(fmt.Sprintf("The runs go on in the background, process %d; follow them with: conclave log --follow %s", pid, id))
 	}
-	return nil
+	return err
 }
 
 // ended is how serving came to its end, in words for whoever started it: that

@@ -302,10 +302,17 @@ func TestHandOver(t *testing.T) {
 		}
 	}
 	tr, _, _ = serve(t, w, Options{Wait: time.Millisecond})
-	if got := use(t, connect(t, tr, nil), "launch_run", simple); got["status"] != "running" || got["session"] != "session-1" {
+	c = connect(t, tr, nil)
+	if got := use(t, c, "launch_run", simple); got["status"] != "running" || got["session"] != "session-1" {
 		t.Errorf("got %v", got)
 	}
-	if len(w.background) != 2 || w.sessions != 1 || w.launched(t) != 1 {
+	// It is driven here now, and comes to its end.
+	w.ends <- event.StatusSuccess
+	w.until(t, "session-1", kindOf[event.Returned])
+	if got := use(t, c, "launch_run", simple); got["status"] != "success" {
+		t.Errorf("got %v", got)
+	}
+	if len(w.background) != 1 || w.sessions != 1 || w.launched(t) != 1 {
 		t.Errorf("background %v, %d sessions, %d runs", w.background, w.sessions, w.launched(t))
 	}
 }

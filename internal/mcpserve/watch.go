@@ -57,10 +57,12 @@ func (s *Server) watch(ctx context.Context, p place, t *teller, until <-chan tim
 		case err := <-broken:
 			return now, err
 		case <-failed:
-			if !s.closing.Load() {
-				return now, s.desk.why()
+			// If it is being handed over the call ends with its connection.
+			if failed = nil; !s.closing.Load() {
+				if err := s.desk.why(p.session); err != nil {
+					return now, err
+				}
 			}
-			failed = nil // it is being handed over, and the call ends with the connection
 		case <-ctx.Done():
 			return now, ctx.Err()
 		}

@@ -95,6 +95,9 @@ func (w *world) Resume(ctx context.Context, id event.FlowID, takeOver bool, also
 func (w *world) Do(ctx context.Context, c flow.Command, p engine.Port) []event.Fact {
 	l := c.(talk.Launch)
 	task := l.Launch.Task
+	if _, err := w.Find(ctx, string(l.Run)); err == nil { // it is gone on with
+		return w.finish(ctx, l, p)
+	}
 	err := w.record(ctx, l.Run,
 		event.Fact{ID: "started", Body: event.RunStarted{Spec: event.RunSpec{Task: task, Seats: []event.Seat{{Agent: "ada", Label: "agent1"}}}, Rules: event.Rules{}}},
 		event.Fact{ID: "a1", Agent: "ada", Body: event.Assigned{Turn: event.Turn{Round: 1, Take: 1}, MayAnswer: true}},
@@ -104,6 +107,10 @@ func (w *world) Do(ctx context.Context, c flow.Command, p engine.Port) []event.F
 		p.Leave(err)
 		return nil
 	}
+	return w.finish(ctx, l, p)
+}
+
+func (w *world) finish(ctx context.Context, l talk.Launch, p engine.Port) []event.Fact {
 	status := event.StatusSuccess
 	if w.ends != nil {
 		select {
