@@ -316,7 +316,7 @@ func (r *runCard) open(m *Model) tea.Cmd {
 		}
 		return nil
 	}
-	return m.lookBack(r.run.ID)
+	return m.openRun(r.run)
 }
 
 // clickCard does what was clicked on a card, if it was one.

@@ -56,6 +56,10 @@ func (m *Model) placeholder() string {
 		return m.talkPlaceholder()
 	case m.situation() == Gate:
 		return m.gatePlaceholder()
+	case m.inRun() && !m.runTakes():
+		return "The run is over; what you say goes to " + m.partnerName()
+	case m.strayed():
+		return "Enter goes back to " + m.detour.name
 	case m.busy():
 		return m.messagePlaceholder()
 	}

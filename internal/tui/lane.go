@@ -220,6 +220,10 @@ func (x *lane) converse() {
 		return
 	}
 	x.session = seq
+	if x.m.inRun() {
+		x.before, x.after = x.m.assigned(x.story), nil
+		return
+	}
 	x.before, x.after = x.m.around(x.story)
 }
 

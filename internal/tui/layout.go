@@ -78,9 +78,17 @@ func (m *Model) head(w, h int) []string {
 	if m.chatting() {
 		return m.talkHead(w, h)
 	}
+	if m.inRun() {
+		return m.runHead(w, func() []string { return m.teamHead(w, h) })
+	}
 	if m.story == nil {
 		return nil
 	}
+	return m.teamHead(w, h)
+}
+
+// teamHead is who works on a run.
+func (m *Model) teamHead(w, h int) []string {
 	lines := []string{m.tabs(w)}
 	if h < lowHeight {
 		return append(lines, m.consensus(w))
@@ -111,6 +119,7 @@ func (m *Model) foot(w, h int) (lines []string, x, y int, popup []string) {
 	at(m.below(w)...)
 	at(m.waits(w)...)
 	at(m.queue(w)...)
+	at(m.detourLines(w)...)
 	mode := len(lines)
 	at(m.bar(w))
 	inputLines, x, y, popup := m.inputView(w, h)
@@ -131,6 +140,7 @@ func (m *Model) bar(w int) string {
 }
 
 func (m *Model) barZones(y, w int) {
+	m.detourZone(y, w)
 	if m.talks() {
 		m.contextZones(y, w)
 		return

@@ -78,7 +78,8 @@ type conversation struct {
 	// talk is what the window has besides of a conversation with one agent.
 	talk talking
 	// aside: what is said is for all, though an agent could be talked to.
-	aside bool
+	aside  bool
+	detour detour
 }
 
 var _ tea.Model = (*Model)(nil)

@@ -208,7 +208,7 @@ func (m *Model) consensus(w int) string {
 	if m.unbegun(s) {
 		line = " Nothing was done."
 	}
-	if m.past != nil {
+	if m.past != nil && !m.inRun() {
 		line = " An earlier run (Esc goes back):" + line
 	}
 	votes := voteMap(s.card.Ballot)

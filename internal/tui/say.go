@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -25,6 +26,10 @@ func (m *Model) submit(s input.Submit) tea.Cmd {
 		return m.enterEmpty()
 	case m.chatting():
 		return m.speak(s.Text, s.Images)
+	case m.inRun() && !m.runTakes():
+		return m.speakFromRun(s.Text, s.Images)
+	case m.strayed():
+		return m.carryHome(s.Text)
 	case m.busy() && len(s.Images) > 0:
 		m.notify("Agents at work take no pictures: send it again when they are done.")
 		m.giveBack(s.Text)
@@ -42,6 +47,8 @@ func (m *Model) submit(s input.Submit) tea.Cmd {
 func (m *Model) enterEmpty() tea.Cmd {
 	gates := m.gates()
 	switch {
+	case len(gates) == 0 && m.strayed():
+		return m.comeHome()
 	case len(gates) == 0:
 	case gates[0].Kind == event.GateOverride:
 		return m.reply(gates[0], gates[0].Default, "")
@@ -114,14 +121,15 @@ func (m *Model) giveBack(s string) {
 // say says something in the conversation, which begins with it if need be.
 func (m *Model) say(text string, images []string) tea.Cmd {
 	c, id := m.c, m.id
-	start := event.SessionStarted{Kind: event.SessionCoordinate, Config: m.o.Config, Asks: true, By: by}
+	start := event.SessionStarted{Kind: event.SessionCoordinate, Config: cmp.Or(m.detour.config, m.o.Config), Asks: true, By: by}
 	if id == "" && m.story != nil { // the run that is shown becomes its first turn
 		start.From = m.story.id
 	}
+	m.detour.asked = m.detour.on
 	said := event.Said{Text: event.Inline(text), Images: images, Modes: m.modes, By: by}
 	return m.sending(func(ctx context.Context) sent {
 		fail := func(err error) sent {
-			return sent{what: "Not sent", err: err, failed: func(m *Model) { m.giveBack(text) }}
+			return sent{what: "Not sent", err: err, failed: func(m *Model) { m.detour.asked = false; m.giveBack(text) }}
 		}
 		if id == "" {
 			begun, err := c.Begin(ctx, start)

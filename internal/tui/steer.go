@@ -33,7 +33,7 @@ func steerActions() []Action {
 	return append(queueActions(), []Action{
 		{Name: "interrupt", Keys: []string{"esc"}, Where: InInput, Title: "interrupt", Hint: 3,
 			Why: func(m *Model) string {
-				if m.past == nil && !m.leaving && !m.busy() {
+				if m.past == nil && !m.leaving && !m.busy() && !m.detour.on {
 					return "Nothing is running. Ctrl+D leaves."
 				}
 				return ""
@@ -86,6 +86,8 @@ func (m *Model) escape(string) tea.Cmd {
 		m.notify("The window stays open.")
 	case m.chatting():
 		return m.talkEscape()
+	case m.detour.on && !m.busy():
+		return m.comeHome()
 	case m.again("interrupt"):
 		return m.cancel()
 	default:

@@ -207,7 +207,7 @@ func (m *Model) singleOf(o event.Modes) event.AgentID {
 // question is what the run that is shown is about.
 func (m *Model) question() string {
 	s := m.shown()
-	if s == nil {
+	if s == nil || m.inRun() { // which has a title
 		return ""
 	}
 	turn := ""

@@ -61,12 +61,16 @@ func talkActions() []Action {
 // coordinateWhy is why one cannot go over to all agents now.
 func (m *Model) coordinateWhy() string {
 	switch {
+	case m.detour.on:
+		return m.homeWhy()
 	case !m.talks():
 		return "What you say here goes to all agents already."
 	case m.runGoesOn():
 		return "A run goes on here; wait for it, or cancel it first."
 	case m.busy():
 		return m.partnerName() + " is at work; wait, or stop it first (Esc twice)."
+	case len(m.gates()) > 0:
+		return "A question waits for you here; decide it first (Ctrl+O)."
 	}
 	return ""
 }
