@@ -51,6 +51,7 @@ func fixtures(t testing.TB) []fixture {
 		t.Fatal("no fixtures in testdata")
 	}
 	add("../../testdata/history/*.ndjson", "testdata/history-golden", parseNDJSON)
+	add("../../testdata/history/sessions/*.ndjson", "testdata/history-golden", parseNDJSON)
 	return out
 }
 

@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -43,7 +44,7 @@ func sessionAfter(t *testing.T, log []event.Event, id string) view.Session {
 // nothing more to decide. DZ-02
 func TestPhaseAgreesWithTheDecider(t *testing.T) {
 	seen := map[view.SessionPhase]int{}
-	for _, name := range []string{"talk", "client"} {
+	for _, name := range []string{"talk", "client", "conversation"} {
 		var d talk.Session
 		var s view.Session
 		for _, e := range logNamed(t, name) {
@@ -59,6 +60,56 @@ func TestPhaseAgreesWithTheDecider(t *testing.T) {
 	}
 	if len(seen) != 7 {
 		t.Errorf("the logs pass through %v, not through all seven phases", seen)
+	}
+}
+
+// A conversation that the whole program has recorded is sound, and nothing of it
+// is lost on the way through a checkpoint: what was said, runs with their results,
+// what was not approved. IM-06.1, IM-06.2
+func TestRecordedConversation(t *testing.T) {
+	log := logNamed(t, "conversation")
+	if problems := talk.Check(log); len(problems) > 0 {
+		t.Fatalf("%v", problems)
+	}
+	var whole, s view.Session
+	for i, e := range log {
+		whole = whole.Apply(e)
+		s = s.Apply(e)
+		if i%10 == 0 { // as if the program had ended here
+			p := marshal(t, s)
+			s = view.Session{}
+			if err := json.Unmarshal([]byte(p), &s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if marshal(t, s) != marshal(t, whole) {
+		t.Error("a session that is read back and gone on with is another")
+	}
+	var said, replies, runs, denied int
+	for _, x := range s.Turns.All(0) {
+		said++
+		for _, step := range x.Steps.All(0) {
+			switch step.Kind {
+			case view.StepSaid:
+				said++
+			case view.StepText:
+				replies++
+			}
+		}
+		for _, r := range x.Runs {
+			if r.Status == event.StatusSuccess && !r.Result.Empty() {
+				runs++
+			}
+		}
+	}
+	for _, w := range s.Talk.Wants {
+		if w.Choice == event.LaunchDeny {
+			denied++
+		}
+	}
+	if got, want := fmt.Sprint(said, replies, runs, denied), "6 7 2 1"; got != want {
+		t.Errorf("said, replies, runs, denied: %s, want %s", got, want)
 	}
 }
 

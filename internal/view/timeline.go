@@ -37,6 +37,11 @@ type openCall struct {
 
 func (o openCall) same(p openCall) bool { return o.OpenTurn == p.OpenTurn && o.Call == p.Call }
 
+// earlier reports whether p is the same call, made in an earlier take.
+func (o openCall) earlier(p openCall) bool {
+	return o.Agent == p.Agent && o.Round == p.Round && o.Take > p.Take && o.Call == p.Call
+}
+
 // Len is the number of items.
 func (t Timeline) Len() int { return t.items.Len() }
 
@@ -181,7 +186,11 @@ func (t Timeline) returned(e event.Event, f event.ToolReturned) Timeline {
 	if f.Error {
 		state = ToolFailed
 	}
-	i := slices.IndexFunc(t.open, openCall{OpenTurn: OpenTurn{e.Agent, f.Turn}, Call: f.Call}.same)
+	is := openCall{OpenTurn: OpenTurn{e.Agent, f.Turn}, Call: f.Call}
+	i := slices.IndexFunc(t.open, is.same)
+	if i < 0 { // a take that goes on with a turn also ends what the one before had begun
+		i = slices.IndexFunc(t.open, is.earlier)
+	}
 	outcome := event.IsOutcome(f.Name)
 	switch {
 	case i < 0 && outcome:
@@ -237,7 +246,11 @@ func (t Timeline) turn(e event.Event) Timeline {
 func (t Timeline) abandon(turn OpenTurn, e event.Event) Timeline {
 	for _, o := range t.open {
 		if o.OpenTurn == turn {
-			t = t.update(o.Index, func(_ *Item, u *ToolUse) { u.State, u.Ended = ToolUnknown, e.At })
+			t = t.update(o.Index, func(_ *Item, u *ToolUse) {
+				if u.Name != event.ToolLaunchRun { // its run goes on
+					u.State, u.Ended = ToolUnknown, e.At
+				}
+			})
 		}
 	}
 	return t
