@@ -21,8 +21,14 @@ const atRuns Where = "runs and conversations"
 // runs are the conversations and runs there are, newest first.
 type runs struct {
 	picker
-	snaps map[event.FlowID]*peek
+	flows    []control.Flow
+	texts    map[event.FlowID]flowTexts
+	archived bool // those that were put away are listed too
+	snaps    map[event.FlowID]*peek
 }
+
+// flowTexts are the words that a flow is listed with.
+type flowTexts struct{ title, last string }
 
 // A peek is what is known of a flow before it is opened.
 type peek struct {
@@ -33,48 +39,45 @@ type peek struct {
 }
 
 // openRuns lists what there is.
-func (m *Model) openRuns() tea.Cmd {
+func (m *Model) openRuns() tea.Cmd { return m.listRuns(nil) }
+
+// listRuns lists what there is, in place of a list that was made before.
+func (m *Model) listRuns(old *runs) tea.Cmd {
 	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
 		flows, err := m.c.Flows(ctx)
-		tasks := map[event.FlowID]string{}
+		words := map[event.FlowID]flowTexts{}
 		for _, f := range flows {
-			if s, err := m.c.Text(ctx, f.Task); err == nil {
-				tasks[f.ID] = oneLine(s)
-			}
+			title, _ := m.c.Text(ctx, f.Task)
+			last, _ := m.c.Text(ctx, f.LastMessage)
+			words[f.ID] = flowTexts{oneLine(title), oneLine(last)}
 		}
 		return func(m *Model) tea.Cmd {
 			if err != nil {
 				m.notify("What there is cannot be listed: " + err.Error())
 				return nil
 			}
-			r := newRuns(m, flows, tasks)
+			r := newRuns(m, flows, words)
+			if old != nil {
+				if m.top() != Screen(old) {
+					return nil // it was closed meanwhile
+				}
+				r.goOn(m, old)
+			}
 			m.open(r)
 			return r.told(m)
 		}
 	})
 }
 
-func newRuns(m *Model, flows []control.Flow, tasks map[event.FlowID]string) *runs {
-	r := &runs{snaps: map[event.FlowID]*peek{}, picker: picker{
+func newRuns(m *Model, flows []control.Flow, words map[event.FlowID]flowTexts) *runs {
+	r := &runs{flows: flows, texts: words, snaps: map[event.FlowID]*peek{}, picker: picker{
 		where: atRuns, title: "Runs and conversations", full: true, empty: "There is nothing here yet. Esc goes back; type what you want done.",
 	}}
-	// Runs of a conversation are reached through it.
-	listed := slices.DeleteFunc(slices.Clone(flows), func(f control.Flow) bool {
-		return f.Kind == view.KindRun && f.Parent != "" && slices.ContainsFunc(flows, func(o control.Flow) bool { return o.ID == f.Parent })
-	})
-	for _, f := range listed {
-		title := tasks[f.ID]
-		if title == "" {
-			title = "(nothing was said yet)"
-		}
-		r.rows = append(r.rows, pick{
-			key:  string(f.ID),
-			text: text.Pad(ago(m.o.Now(), f.Last), 8) + " " + text.Pad(stateWord(f), 10) + " " + title, about: string(f.ID), value: f,
-		})
-	}
+	r.rows = r.listed(m)
+	r.note = func(*Model) string { return r.awayWords() }
 	r.preview = func(m *Model, p pick, width int) []string {
 		f := p.value.(control.Flow)
-		return m.flowLines(f, tasks[f.ID], r.snaps[f.ID], width)
+		return m.flowLines(f, r.texts[f.ID].title, r.snaps[f.ID], width)
 	}
 	r.moved = func(m *Model, p pick) tea.Cmd { return r.look(m, p.value.(control.Flow)) }
 	r.chosen = func(m *Model, p pick) tea.Cmd {
@@ -145,7 +148,7 @@ func (m *Model) flowLines(f control.Flow, task string, p *peek, width int) []str
 	}
 	if p != nil && p.there && p.err == nil {
 		if s := p.snap.Session; s != nil {
-			words = append(words, s.Usage.Cost.String())
+			words = append(words, s.Usage.Add(talkUsage(s)).Cost.String())
 		} else {
 			words = append(words, p.snap.Result.Cost.Total.Cost.String())
 		}
@@ -158,6 +161,8 @@ func (m *Model) flowLines(f control.Flow, task string, p *peek, width int) []str
 		return append(out, m.theme.Dim.Render("looking…"))
 	case p.err != nil:
 		return append(out, text.Wrap(m.theme.Warn.Render(text.Clean(p.err.Error())), width)...)
+	case p.snap.Session != nil && p.snap.Session.Talk != nil:
+		return append(out, m.talkLines(f, *p.snap.Session, width)...)
 	case p.answer == "":
 		return append(out, "", m.theme.Dim.Render("no answer yet"))
 	}
@@ -189,7 +194,7 @@ func ago(now, t time.Time) string {
 }
 
 func runsActions() []Action {
-	return []Action{
+	return append([]Action{
 		{Name: "run_rename", Keys: []string{"ctrl+r"}, Where: atRuns, Title: "rename", Hint: 3, Why: on(atRuns, "Open the list of runs first."),
 			About: "Give the conversation a name", Do: func(m *Model, _ string) tea.Cmd {
 				r, _ := m.top().(*runs)
@@ -202,7 +207,7 @@ func runsActions() []Action {
 				m.open(newPrompt("Rename the conversation", "What is it to be called?", "", func(m *Model, s string) tea.Cmd { return m.rename(f.ID, s) }))
 				return nil
 			}},
-	}
+	}, sessionActions()...)
 }
 
 // rename gives a conversation a name. It has it once whoever drives it has
