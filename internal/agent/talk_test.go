@@ -408,3 +408,24 @@ func TestTalkCancelled(t *testing.T) {
 		}
 	})
 }
+
+// Whoever has said that runs need no approval is not said to be asked before each,
+// from the next turn on; and the other way round.
+func TestTalkWaived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sp := reacts(func(said string, _ int, _ []backend.ToolResult) reply { return says("Heard " + said) })
+		p := parlours(t, actor("", sp))
+		p.s.Staffed.Rules.Approve = true
+		p.open()
+		for _, waived := range []bool{false, true, false} {
+			p.tell(event.Waived{On: waived})
+			p.say("Hello.")
+			in := sp.inputs()
+			system := in[len(in)-1].System
+			if asks, free := strings.Contains(system, "The user is asked before each run"), strings.Contains(system, "Runs start as soon as you call the tool"); asks == waived || free != waived {
+				t.Errorf("waived %t: asked %t, free %t", waived, asks, free)
+			}
+		}
+		p.sound()
+	})
+}

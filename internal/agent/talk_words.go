@@ -76,7 +76,7 @@ func notApproved(c *event.Closed) string {
 // a prompt that says the same is the same.
 func (t *turn) system(ctx context.Context, k *Talker, w talk.Work) (string, error) {
 	in := prompt.TalkIn{
-		Approve: w.Staffed.Rules.Approve, Model: t.agent.Backend.Traits().Model, Extra: w.Staffed.Seat.Prompt, Scene: t.scene(),
+		Approve: w.Approve, Model: t.agent.Backend.Traits().Model, Extra: w.Staffed.Seat.Prompt, Scene: t.scene(),
 		Files: t.tools["read"] != nil, Memory: t.tools["memory_write"] != nil, Tasks: t.tools["plan_create"] != nil, Project: w.Project,
 	}
 	for _, m := range w.Staffed.Team {

@@ -27,6 +27,8 @@ type Work struct {
 	Wants []Want
 	// Project is the one that is open; empty if none is.
 	Project string
+	// Approve: a person is asked before a run is launched, as things stand.
+	Approve bool
 	Metered bool // request an amount before every model call
 	Calls   int  // model calls left in the turn
 }
@@ -117,7 +119,7 @@ func (s *Session) work() Work {
 	w := Work{
 		Agent: t.Agent, Turn: t.Turn, Staffed: *s.s.Staffed,
 		Summary: s.s.Summary, Pins: slices.Clip(s.s.Pins), History: slices.Clip(s.s.History),
-		Project: s.s.Project, Metered: s.rules().Budget.Limited(), Calls: max(s.rules().MaxCalls-t.Calls, 0),
+		Project: s.s.Project, Approve: s.approves(), Metered: s.rules().Budget.Limited(), Calls: max(s.rules().MaxCalls-t.Calls, 0),
 	}
 	for _, x := range s.s.Wants {
 		if t.wants(x) {

@@ -161,11 +161,14 @@ func (s *Session) judgeWanted(e event.Event, b event.Wanted) (event.Fact, *verdi
 		return event.Fact{}, v
 	}
 	w := newWant(e, b)
-	if s.rules().Approve && !s.s.Waived || b.Launch.Approve {
+	if s.approves() || b.Launch.Approve {
 		return s.asking(w), nil
 	}
 	return s.launch(w), nil
 }
+
+// approves reports whether a person is asked before a run is launched.
+func (s *Session) approves() bool { return s.rules().Approve && !s.s.Waived }
 
 // mayWant says why whoever wants a run cannot have one now.
 func (s *Session) mayWant(e event.Event, b event.Wanted) *verdict {
