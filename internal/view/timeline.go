@@ -188,7 +188,7 @@ func (t Timeline) returned(e event.Event, f event.ToolReturned) Timeline {
 	}
 	is := openCall{OpenTurn: OpenTurn{e.Agent, f.Turn}, Call: f.Call}
 	i := slices.IndexFunc(t.open, is.same)
-	if i < 0 { // a take that goes on with a turn also ends what the one before had begun
+	if i < 0 && f.Name == event.ToolLaunchRun { // the take that goes on waits for the same run
 		i = slices.IndexFunc(t.open, is.earlier)
 	}
 	outcome := event.IsOutcome(f.Name)
