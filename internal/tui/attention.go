@@ -58,12 +58,17 @@ func (m *Model) occasion() (what, key string) {
 		switch g.Kind {
 		case event.GateOverride:
 			what = "the vote is over; you may choose who presents"
+		case event.GateLaunch:
+			what = "a run waits for your approval"
 		case event.GatePlan:
 			what = fmt.Sprintf("the plan, revision %d, waits for your review", g.Revision)
 		default:
 			what = "an agent asks for a permission"
 		}
 		return what, gateKey(g)
+	}
+	if m.talks() {
+		return m.talkOccasion()
 	}
 	if s := m.story; s != nil && s.over() && !m.busy() {
 		return "the run has ended: " + text.Clean(string(s.card.Status)), "over " + string(s.id)

@@ -20,13 +20,17 @@ const coordinateButton = "[Coordinate]"
 // and the way to all agents. It stands where the mode bar does elsewhere.
 func (m *Model) contextBar(w int) string {
 	t := &m.theme
-	status, style := m.runStatus(w)
+	room := w - 3 - text.Width(coordinateButton)
+	beside := room - text.Width(m.projectWords()) - 3
+	if beside < 16 {
+		beside = room // the status is worth more
+	}
+	status, style := m.runStatus(min(beside, max(w/3, 24)))
 	all := []figure{{1, m.projectWords()}, {0, status}}
 	if m.session.Bar().Waived {
 		all = append(all, figure{2, "auto-approve"})
 	}
 	all = append(all, m.talkNumbers()...)
-	room := w - 3 - text.Width(coordinateButton)
 	var line string
 	words := figures(all, room)
 	if before, after, found := strings.Cut(words, status); found {
@@ -69,7 +73,7 @@ func (m *Model) projectWords() string {
 func (m *Model) runStatus(w int) (string, lipgloss.Style) {
 	t := &m.theme
 	b := m.session.Bar()
-	words := b.Words(m.texts.of(b.Task), max(w/3, 14))
+	words := b.Words(m.texts.of(b.Task), max(w, 4))
 	switch {
 	case m.stalled():
 		return "STOPPED (F9 goes on)", t.Warn

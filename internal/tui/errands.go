@@ -22,8 +22,8 @@ func errandActions() []Action {
 	keyed := func(a Action, keys ...string) Action { a.Keys = keys; return a }
 	also := func(a Action, aliases ...string) Action { a.Aliases = aliases; return a }
 	return []Action{
-		cmd("copy", "[answer|last|N]", "copy", "Copy the final answer, the last one given, or that of turn N", withRun, (*Model).copyAnswer),
-		cmd("export", "[FILE]", "export", "Write the whole log of what is shown to a file", withRun, (*Model).export),
+		cmd("copy", "[answer|last|N]", "copy", "Copy the final answer, the last one given, or that of turn N", withTimeline, (*Model).copyAnswer),
+		cmd("export", "[FILE]", "export", "Write the whole log of what is shown to a file", withTimeline, (*Model).export),
 		keyed(cmd("theme", "[NAME]", "theme", "Choose how things look", nil, (*Model).chooseTheme)),
 		{Name: "next_theme", Keys: []string{"f8"}, Where: Anywhere, Title: "next theme", About: "Go on to the next theme", Do: (*Model).nextTheme},
 		also(cmd("new", "", "new conversation", "Begin a new conversation in this window", (*Model).held, (*Model).anew), "clear", "reset"),
@@ -51,6 +51,9 @@ func withSession(m *Model) string {
 
 // copyAnswer copies the answer that is named.
 func (m *Model) copyAnswer(args string) tea.Cmd {
+	if m.chatting() {
+		return m.copySaid(args)
+	}
 	all := answersOf(m.shown())
 	n, err := strconv.Atoi(args)
 	switch {
@@ -97,9 +100,9 @@ func (m *Model) lastFinal() (event.Content, bool) {
 // export writes the log of the run that is shown; of one that could not begin
 // there is none, but the conversation tells why.
 func (m *Model) export(file string) tea.Cmd {
-	id := m.shown().id
-	if m.shown().seq == 0 && m.id != "" {
-		id = m.id
+	id := m.id
+	if !m.chatting() && (m.shown().seq > 0 || id == "") {
+		id = m.shown().id
 	}
 	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
 		written, err := m.c.Export(ctx, id, file)

@@ -23,6 +23,11 @@ type state struct {
 }
 
 func states() []state {
+	return append(teamStates(), talkStates()...)
+}
+
+// teamStates are how a conversation with all agents can look.
+func teamStates() []state {
 	return []state{
 		{name: "welcome", set: func(*play) {}},
 		{name: "working", about: "three agents at work, all together", set: func(p *play) { p.working() }},

@@ -37,7 +37,7 @@ func (m *Model) heldRows(w int) []string {
 	}
 	for i, l := range all {
 		fate := l.fate
-		if i == len(all)-1 && len(m.chat().Held) > 0 && w >= barRoom {
+		if i == len(all)-1 && len(m.chat().Held) > 0 && w >= 80 {
 			fate += " (↑ edits, Alt+Z removes)"
 		}
 		out = append(out, m.heldLine(l.text, fate, w))

@@ -41,6 +41,11 @@ type plain struct {
 	listed  Screen // that was printed and waits for a number
 	over    bool   // no more lines come
 	due     int    // turns that are to come of what was said
+
+	// Of a conversation with one agent: the turn that is being told, and what of
+	// it has been.
+	turn int
+	told map[string]bool
 }
 
 // line is one that was typed; over says that no more come.
@@ -148,6 +153,9 @@ func (p *plain) settled() bool {
 			return true
 		}
 	}
+	if p.m.talks() {
+		return p.quietNow()
+	}
 	last, _ := p.m.session.Turns.Last()
 	switch {
 	case p.m.busy() || !p.m.caughtUp():
@@ -208,6 +216,9 @@ func (p *plain) say(format string, args ...any) {
 
 func (p *plain) welcome() {
 	p.say("Conclave. %s", p.m.team.Source)
+	if p.m.talks() {
+		p.say("You talk to %s, who can set agents to work.", p.m.partnerName())
+	}
 	for _, a := range p.m.team.Agents {
 		p.say("Agent %s, %s.", a.ID, a.Model)
 	}
@@ -216,6 +227,9 @@ func (p *plain) welcome() {
 
 // news prints what has come since the last time.
 func (p *plain) news() {
+	if p.m.talks() {
+		p.conversation()
+	}
 	p.items()
 	if n := &p.m.notice; n.count > p.noticed {
 		fresh := n.log[max(len(n.log)-(n.count-p.noticed), 0):]

@@ -16,6 +16,8 @@ func (m *Model) splits(w int) bool { return m.split && m.splitWhy(w) == "" }
 // splitWhy is why agents cannot be shown side by side.
 func (m *Model) splitWhy(w int) string {
 	switch {
+	case m.chatting():
+		return "Here is one agent: nobody to show beside it."
 	case m.shown() == nil:
 		return "There is no run yet; type what you want done."
 	case len(m.shown().card.Agents) < 2:

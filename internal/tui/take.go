@@ -76,7 +76,9 @@ func (m *Model) sessionEvent(e event.Event) tea.Cmd {
 		m.watch(b.Run, view.Snapshot{})
 		m.tab = m.tabFor(b.Modes)
 	case event.Refused:
-		m.refused(b)
+		if _, want := m.session.Want(b.Ref); !want && e.Agent == "" { // a card tells why a run is not launched
+			m.refused(b)
+		}
 	case event.Closed:
 		m.closed(b)
 	}

@@ -2,6 +2,9 @@ package tui
 
 import (
 	"slices"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/event"
 	"conclave/internal/live"
@@ -129,4 +132,35 @@ func (m *Model) tookBack(id string) {
 	}
 	m.input.SetText(words)
 	m.inList = false
+}
+
+// talkOccasion is what the person should know of when nothing waits for them: the
+// agent has answered.
+func (m *Model) talkOccasion() (what, key string) {
+	t, any := m.session.Turns.Last()
+	if !any || m.busy() {
+		return "", ""
+	}
+	return "you are answered", "over " + t.ID
+}
+
+// copySaid copies what the agent said last, or last in turn N.
+func (m *Model) copySaid(args string) tea.Cmd {
+	turns := m.session.Turns
+	n, err := strconv.Atoi(args)
+	if err != nil || n < 1 || n > turns.Len() {
+		n = 0
+	}
+	for i, t := range turns.Backward() {
+		if n > 0 && i != n-1 {
+			continue
+		}
+		for _, s := range t.Steps.Backward() {
+			if s.Kind == view.StepText && !s.Text.Empty() {
+				return m.copy(m.texts.of(s.Text))
+			}
+		}
+	}
+	m.notify("There is no answer to copy.")
+	return nil
 }

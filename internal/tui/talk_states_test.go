@@ -13,13 +13,13 @@ import (
 // talkStates are how a conversation with one agent can look.
 func talkStates() []state {
 	return []state{
-		{name: "talk welcome", set: func(p *play) { p.interactive() }},
+		{name: "talk-welcome", set: func(p *play) { p.interactive() }},
 		{name: "talk", about: "a conversation with one agent, and the run it has launched", set: func(p *play) { p.chatted() }},
-		{name: "talk speaking", set: func(p *play) { p.answering() }},
-		{name: "talk running", about: "a run goes on; what you say is held", set: func(p *play) { p.launched(); p.hold("And mind equal keys.") }},
-		{name: "talk refused", set: func(p *play) { p.refusedRun() }},
-		{name: "talk compacted", set: func(p *play) { p.compacted() }},
-		{name: "talk failed", set: func(p *play) {
+		{name: "talk-speaking", set: func(p *play) { p.answering() }},
+		{name: "talk-running", about: "a run goes on; what you say is held", set: func(p *play) { p.launched(); p.hold("And mind equal keys.") }},
+		{name: "talk-refused", set: func(p *play) { p.refusedRun() }},
+		{name: "talk-compacted", set: func(p *play) { p.compacted() }},
+		{name: "talk-failed", set: func(p *play) {
 			p.asked("Hello?")
 			p.chair(event.Failed{Turn: one, Code: "auth", Message: "401: the key was not accepted", Final: true})
 		}},

@@ -221,6 +221,11 @@ func (r *planRow) draw(b brush) []string {
 // lookBack shows an earlier run in place of the newest one.
 func (m *Model) lookBack(id event.FlowID) tea.Cmd {
 	if m.story != nil && m.story.id == id {
+		if m.chatting() { // it is followed already
+			m.past, m.tab, m.inList = m.story, 0, false
+			m.lanes.changed()
+			return nil
+		}
 		m.lane().Bottom()
 		return nil
 	}
@@ -255,7 +260,9 @@ func (m *Model) leavePast() {
 	if m.past == nil {
 		return
 	}
-	m.feed.leave(m.past.id)
+	if m.past != m.story {
+		m.feed.leave(m.past.id)
+	}
 	m.lanes.forget(m.past.id)
 	m.past, m.tab = nil, 0
 	m.lanes.changed()
