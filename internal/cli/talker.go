@@ -186,7 +186,8 @@ func (t *talker) event(ctx context.Context, e event.Event) (over bool, err error
 // as the reply.
 func worthSaying(e event.Event) bool {
 	switch e.Body.(type) {
-	case event.SessionStarted, event.Staffed, event.Said, event.Concluded, event.Wanted, event.Asked, event.Resumed, event.Interrupted:
+	case event.SessionStarted, event.Staffed, event.Said, event.Concluded, event.Wanted, event.Asked, event.Told, event.Resumed,
+		event.Interrupted:
 		return false
 	}
 	return true
