@@ -47,7 +47,10 @@ func (t *turn) heard(ctx context.Context) ([]saying, error) {
 	var facts []event.Fact
 	for _, n := range t.box.take() {
 		switch n.Kind {
-		case coord.NotePermission, coord.NoteBudget, talk.NoteWant:
+		case talk.NoteWant:
+			t.runs.ended(*n.want)
+			continue
+		case coord.NotePermission, coord.NoteBudget:
 			continue // nobody waits for it any more
 		}
 		text, err := t.words(ctx, n)

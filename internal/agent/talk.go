@@ -88,7 +88,8 @@ func (t *turn) converse(ctx context.Context, k *Talker, w talk.Work) error {
 // the agents of a run coordinate is among them, whoever offers it.
 func (t *turn) lay(ctx context.Context, k *Talker, w talk.Work) error {
 	t.tools = map[string]tool.Tool{}
-	t.bind(newLaunchRun(t, k, w))
+	t.runs = newLaunchRun(t, k, w)
+	t.bind(t.runs)
 	tools := t.bound(false, false)
 	if k.Desk != nil {
 		tools = append(tools, k.Desk(t.record)...)

@@ -47,6 +47,8 @@ func weight(e talk.Entry) int {
 		return e.Called.Text.Size
 	case e.Returned != nil:
 		return e.Returned.Result.Size
+	case e.Ended != nil:
+		return e.Ended.Result.Size
 	}
 	return 0
 }
@@ -189,6 +191,9 @@ func (c *conversation) pin(ctx context.Context, e talk.Entry) (p pin, err error)
 	case e.Returned != nil:
 		p.from = e.Returned.Name
 		p.text, err = c.t.text(ctx, e.Returned.Result)
+	case e.Ended != nil:
+		p.from = event.ToolLaunchRun
+		p.text, err = c.t.outcomeOf(ctx, *e.Ended)
 	}
 	return p, err
 }

@@ -75,6 +75,8 @@ func (c *conversation) add(ctx context.Context, e talk.Entry) error {
 		return c.speak(ctx, e)
 	case e.Returned != nil:
 		return c.result(ctx, e)
+	case e.Ended != nil:
+		return c.ended(ctx, e)
 	}
 	return nil
 }
@@ -85,14 +87,7 @@ func (c *conversation) hear(ctx context.Context, e talk.Entry) error {
 	if err != nil {
 		return err
 	}
-	all := c.t.in.Messages
-	if n := len(all); n > 0 && all[n-1].From == backend.User {
-		all[n-1].Text += "\n\n" + text
-		all[n-1].Images = append(slices.Clip(all[n-1].Images), images...)
-		c.ends[n-1] = e.ID
-	} else {
-		c.put(e.ID, backend.Message{From: backend.User, Text: text, Images: images})
-	}
+	c.tell(e.ID, text, images...)
 	if e.Turn.Round == c.round && c.begin == 0 {
 		c.begin = len(c.t.in.Messages) - 1
 	}
@@ -151,6 +146,38 @@ func (c *conversation) result(ctx context.Context, e talk.Entry) error {
 	return nil
 }
 
+// ended adds what a run has come to whose turn was over before it was told: as the
+// result of the call, if nothing has come in between, else as news.
+func (c *conversation) ended(ctx context.Context, e talk.Entry) error {
+	text, err := c.t.outcomeOf(ctx, *e.Ended)
+	if err != nil {
+		return err
+	}
+	call := event.ToolCall{ID: e.Call, Name: event.ToolLaunchRun}
+	text = c.t.excerpt(call, text, e.Ended.Result)
+	if i := slices.IndexFunc(c.open, func(o event.ToolCall) bool { return o.ID == e.Call }); i >= 0 {
+		c.open = slices.Delete(c.open, i, i+1)
+		c.answer(e.ID, backend.ToolResult{Call: call.ID, Name: call.Name, Text: text})
+		return nil
+	}
+	c.settle()
+	c.tell(e.ID, endedSince+"\n\n"+text)
+	return nil
+}
+
+// tell adds words to the user's side, to the last message if that is the user's.
+func (c *conversation) tell(id, text string, images ...backend.Image) {
+	all := c.t.in.Messages
+	n := len(all)
+	if n == 0 || all[n-1].From != backend.User {
+		c.put(id, backend.Message{From: backend.User, Text: text, Images: images})
+		return
+	}
+	all[n-1].Text += "\n\n" + text
+	all[n-1].Images = append(slices.Clip(all[n-1].Images), images...)
+	c.ends[n-1] = id
+}
+
 // settle ends the calls of a turn that ended before they did: every call the model
 // reads again has a result.
 func (c *conversation) settle() {
@@ -166,10 +193,12 @@ func (c *conversation) answer(id string, r backend.ToolResult) {
 	}
 	n := len(c.t.in.Messages) - 1
 	c.t.in.Messages[n].Results = append(c.t.in.Messages[n].Results, r)
-	if id == "" && n > 0 {
-		id = c.ends[n-1]
+	switch {
+	case id != "":
+		c.ends[n] = id
+	case c.ends[n] == "" && n > 0:
+		c.ends[n] = c.ends[n-1]
 	}
-	c.ends[n] = id
 }
 
 func (c *conversation) put(id string, m backend.Message) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"conclave/internal/event"
-	"conclave/internal/eventlog"
 	"conclave/internal/launch"
 	"conclave/internal/talk"
 	"conclave/internal/tool"
@@ -25,11 +24,16 @@ type launchRun struct {
 	t        *turn
 	team     []event.Teammate
 	estimate func(context.Context, event.Launch) *event.Estimate
-	wants    []talk.Want // of this turn, from before it was cut
+	wants    []talk.Want    // of this turn, from before it was cut
+	wanted   map[string]int // how many in this turn, by call
 }
 
 func newLaunchRun(t *turn, k *Talker, w talk.Work) *launchRun {
-	return &launchRun{t: t, team: w.Staffed.Team, estimate: k.Estimate, wants: slices.Clone(w.Wants)}
+	l := &launchRun{t: t, team: w.Staffed.Team, estimate: k.Estimate, wants: slices.Clone(w.Wants), wanted: map[string]int{}}
+	for _, x := range w.Wants {
+		l.wanted[x.Call]++
+	}
+	return l
 }
 
 func (*launchRun) Name() string              { return event.ToolLaunchRun }
@@ -44,13 +48,13 @@ func (*launchRun) Run(context.Context, json.RawMessage) (tool.Result, error) {
 
 // call wants a run, or finds the one that was wanted, and waits for its end.
 func (l *launchRun) call(ctx context.Context, c event.ToolCall) (tool.Result, error) {
-	w, known := l.known(l.id(c))
+	w, known := l.known(c)
 	if !known {
 		p, err := launch.Parse(c.Input)
 		if err != nil {
 			return problem(err)
 		}
-		body, err := l.wanted(ctx, c, p)
+		body, err := l.body(ctx, c, p)
 		if err != nil {
 			return problem(err)
 		}
@@ -75,24 +79,27 @@ func (l *launchRun) call(ctx context.Context, c event.ToolCall) (tool.Result, er
 // a call more than once.
 func (l *launchRun) id(c event.ToolCall) string {
 	id := fmt.Sprintf("want/%s/%d/%s", l.t.id, l.t.turn.Round, c.ID)
-	n := 0
-	for _, e := range l.t.conv.entries {
-		if e.Called != nil && e.Turn.Round == l.t.turn.Round && slices.ContainsFunc(e.Called.Tools, func(o event.ToolCall) bool { return o.ID == c.ID }) {
-			n++
-		}
-	}
-	if n > 1 {
-		id += fmt.Sprintf("~%d", n)
+	if l.wanted[c.ID]++; l.wanted[c.ID] > 1 {
+		id += fmt.Sprintf("~%d", l.wanted[c.ID])
 	}
 	return id
 }
 
-func (l *launchRun) known(id string) (talk.Want, bool) {
-	i := slices.IndexFunc(l.wants, func(w talk.Want) bool { return w.ID == id })
+// known is the run that the call wanted before it was cut.
+func (l *launchRun) known(c event.ToolCall) (talk.Want, bool) {
+	i := slices.IndexFunc(l.wants, func(w talk.Want) bool { return w.Call == c.ID && !w.Taken })
 	if i < 0 {
 		return talk.Want{}, false
 	}
 	return l.take(i), true
+}
+
+// ended notes what has come of a run from before the cut that no call waits for
+// yet.
+func (l *launchRun) ended(w talk.Want) {
+	if i := slices.IndexFunc(l.wants, func(x talk.Want) bool { return x.ID == w.ID }); i >= 0 {
+		l.wants[i] = w
+	}
 }
 
 // alike is the run that a backend with a loop of its own wanted before it was cut,
@@ -111,8 +118,8 @@ func (l *launchRun) take(i int) talk.Want {
 	return w
 }
 
-// wanted is the call as it is recorded.
-func (l *launchRun) wanted(ctx context.Context, c event.ToolCall, p launch.Params) (event.Wanted, error) {
+// body is the call as it is recorded.
+func (l *launchRun) body(ctx context.Context, c event.ToolCall, p launch.Params) (event.Wanted, error) {
 	x, err := p.Launch(l.team)
 	if err != nil {
 		return event.Wanted{}, err
@@ -135,10 +142,6 @@ func (l *launchRun) wanted(ctx context.Context, c event.ToolCall, p launch.Param
 // want records what is wanted. If nothing comes of it the result says why.
 func (l *launchRun) want(ctx context.Context, f event.Fact) (*tool.Result, error) {
 	events, err := l.t.port.Submit(ctx, f)
-	if errors.Is(err, eventlog.ErrConflict) || errors.Is(err, eventlog.ErrGap) {
-		no := tool.Failed(wantedBefore) // and refused, or it would be known
-		return &no, nil
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -176,17 +179,23 @@ func (l *launchRun) result(ctx context.Context, w talk.Want) (tool.Result, error
 	case r == nil:
 		return tool.Result{Text: runOutcome{Status: event.StatusCancelled, StoppedBy: event.StoppedByUser, Error: notApproved(w.Closed)}.text()}, nil
 	}
-	text, err := l.t.text(ctx, r.Result)
-	if err == nil && text == "" {
-		out := runOutcome{Status: cmp.Or(r.Status, event.StatusError), StoppedBy: r.StoppedBy, Workspace: r.Workspace, Error: r.Error}
-		out.Answer, err = l.t.text(ctx, r.Answer)
-		text = out.text()
-	}
+	text, err := l.t.outcomeOf(ctx, *r)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	about, err := l.approved(ctx, w)
 	return tool.Result{Text: text + about}, err
+}
+
+// outcomeOf is what a run has come to, as a RunResult.
+func (t *turn) outcomeOf(ctx context.Context, r event.Returned) (string, error) {
+	text, err := t.text(ctx, r.Result)
+	if err != nil || text != "" {
+		return text, err
+	}
+	out := runOutcome{Status: cmp.Or(r.Status, event.StatusError), StoppedBy: r.StoppedBy, Workspace: r.Workspace, Error: r.Error}
+	out.Answer, err = t.text(ctx, r.Answer)
+	return out.text(), err
 }
 
 // approved is what a person did to a run before it was launched.

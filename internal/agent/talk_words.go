@@ -16,7 +16,7 @@ const (
 	outcomeUnknown = "The program was stopped while this was being carried out. Whether it took effect is not known: look before you repeat it."
 	neverReturned  = "This was not finished: the turn was stopped before there was a result. Look before you repeat it."
 	noCallsLeft    = "Not carried out: this turn has made all the model calls it may. The user can have you go on."
-	wantedBefore   = "This run was refused before the program was stopped. Call launch_run again if it is still wanted."
+	endedSince     = "A run that you launched has ended since. This is what launch_run gave back, too late for the turn that called it:"
 	changedBefore  = "The user changed this run before approving it. It was launched with:"
 	saidBefore     = "The user said when approving it:"
 	didBefore      = "You were cut off in the middle of this turn. What you did until then has happened; do not do it again:"

@@ -46,6 +46,7 @@ type turn struct {
 	long  map[string]event.Content // results shown in part, by call
 	box   *mailbox                 // what it is told
 	conv  *conversation            // of a session; nil in a run
+	runs  *launchRun               // likewise
 	// filled is how many tokens the last call took of the model's window.
 	filled int64
 

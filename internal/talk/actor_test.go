@@ -258,6 +258,11 @@ func (w *world) compare() {
 	if c := l.Ceiling.Tokens; c != nil && l.Committed().Tokens > *c {
 		w.fail("%d of %d tokens are committed", l.Committed().Tokens, *c)
 	}
+	for _, x := range w.s.Wants() {
+		if got == talk.Idle && x.Agent != "" && x.Returned != nil && !x.Taken {
+			w.fail("what %s has come to is nowhere", x.ID)
+		}
+	}
 	if got == talk.Idle && (!w.s.AtRest() || len(l.Held) > 0) {
 		w.fail("idle, and %d are held, at rest %t", len(l.Held), w.s.AtRest())
 	}

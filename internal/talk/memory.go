@@ -125,6 +125,36 @@ func index(list []Entry, id string) int {
 	})
 }
 
+// missed keeps what a run has come to whose turn was over before it had taken that
+// in.
+func (s *Session) missed(w *Want) {
+	if w.Returned == nil || w.Taken || w.Agent == "" {
+		return
+	}
+	w.Taken = true
+	s.remember(Entry{
+		ID: returnedPrefix + string(w.Launched.Run), At: s.s.Clock.Now, Turn: w.Turn,
+		Ended: w.Returned, Call: w.Call, Run: w.Launched.Run, Pinned: w.Pinned,
+	})
+}
+
+// resultBy is the wanted run of the turn whose end a call has given back; nil if
+// there is none. A backend with a loop of its own takes one up again with another
+// call than it wanted it with.
+func (s *Session) resultBy(b event.ToolReturned) *Want {
+	var other *Want
+	for _, w := range s.s.Wants {
+		switch {
+		case !s.s.Turn.wants(w) || w.Taken || !w.Over():
+		case w.Call == b.Call:
+			return w
+		case other == nil && w.Launched != nil && b.Name == event.ToolLaunchRun && !b.Error:
+			other = w
+		}
+	}
+	return other
+}
+
 // resultOf is the run of the turn that has this result and whose agent has not
 // taken it in yet; nil if there is none.
 func (s *Session) resultOf(id string) *Want {

@@ -109,6 +109,8 @@ func entry(x talk.Entry) string {
 			tools = append(tools, c.ID)
 		}
 		return strings.TrimSpace(fmt.Sprintf("answered%s %q %s", mark, x.Called.Text.Text, strings.Join(tools, " ")))
+	case x.Ended != nil:
+		return fmt.Sprintf("end%s of %s %q", mark, x.Run, x.Ended.Answer.Text)
 	case x.Run != "":
 		return fmt.Sprintf("result%s of %s %q", mark, x.Run, x.Returned.Result.Text)
 	}

@@ -102,6 +102,10 @@ type Entry struct {
 	// result of, if it is one of launch_run.
 	Returned *event.ToolReturned `json:"returned,omitempty"`
 	Run      event.FlowID        `json:"run,omitempty"`
+	// Ended is what a run has come to that nobody waited for any more: the turn
+	// that wanted it, with Call, was over before it had taken the result in.
+	Ended *event.Returned `json:"ended,omitempty"`
+	Call  string          `json:"call,omitempty"`
 	// Pinned: it stays word for word.
 	Pinned bool `json:"pinned,omitempty"`
 }
@@ -111,7 +115,8 @@ type Want struct {
 	ID    string        `json:"id"` // of its fact
 	At    time.Time     `json:"at"`
 	Agent event.AgentID `json:"agent,omitempty"`
-	// Wanted is as it was wanted; Launch as it is after Revision-1 changes.
+	// Wanted is as it was wanted, but for its Launch and Estimate: those are as
+	// they are after Revision-1 changes.
 	event.Wanted
 	Revision int `json:"revision"`
 	// Refused is why nothing comes of it: it was turned down at once.
@@ -124,6 +129,8 @@ type Want struct {
 	Launched *event.Launched `json:"launched,omitempty"`
 	Cancel   *Cancel         `json:"cancel,omitempty"`
 	Returned *event.Returned `json:"returned,omitempty"`
+	// Taken: its agent has taken in what came of it.
+	Taken bool `json:"taken,omitempty"`
 	// Pinned: its result stays word for word once the agent has it.
 	Pinned bool `json:"pinned,omitempty"`
 }
@@ -163,7 +170,7 @@ func (s *Session) Step(e event.Event) flow.Ready {
 func (s *Session) Done() bool { return false }
 
 // CheckpointVersion changes with the form of what Checkpoint writes.
-func (s *Session) CheckpointVersion() int { return 1 }
+func (s *Session) CheckpointVersion() int { return 2 }
 
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.

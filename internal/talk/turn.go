@@ -96,9 +96,15 @@ func (s *Session) leave() {
 	t.Live, t.Cut, t.Reserved, t.Told = false, false, nil, nil
 }
 
-// over ends the turn.
+// over ends the turn. What its runs have come to and it had not taken in yet is
+// there for the next one.
 func (s *Session) over() {
 	s.leave()
+	for _, w := range s.s.Wants {
+		if s.s.Turn.wants(w) {
+			s.missed(w)
+		}
+	}
 	s.s.Turn = nil
 	s.forget()
 }
@@ -136,8 +142,9 @@ func (s *Session) toolReturned(e event.Event, b event.ToolReturned) {
 	}
 	t := s.s.Turn
 	x := Entry{ID: e.ID, At: e.At, Turn: b.Turn, Returned: &b}
-	for _, w := range s.s.Wants {
-		if t.wants(w) && w.Call == b.Call && w.Launched != nil {
+	if w := s.resultBy(b); w != nil {
+		w.Taken = true
+		if w.Launched != nil {
 			x.Run, x.Pinned = w.Launched.Run, w.Pinned
 		}
 	}

@@ -113,6 +113,9 @@ func (s *Session) returned(b event.Returned) []flow.Command {
 			s.s.Ran = s.s.Ran.Add(b.Usage)
 			s.s.Ledger.Settle(launchKey(b.Run), b.Usage.Amount())
 			do := s.tellOver(w)
+			if t := s.s.Turn; t == nil || !t.wants(w) {
+				s.missed(w)
+			}
 			s.forget()
 			return do
 		}
