@@ -74,6 +74,9 @@ func browsers() []browser {
 		{Action{Name: "runs", Command: true, Aliases: []string{"sessions", "resume"}, Keys: []string{"f3"}, Where: Anywhere, Title: "runs",
 			About: "Runs and conversations, to open one in this window",
 			Do:    func(m *Model, _ string) tea.Cmd { return m.openRuns() }}, "r", 0},
+		{Action{Name: "projects", Command: true, Aliases: []string{"deliverables"}, Keys: []string{"f10"}, Where: Anywhere, Title: "projects",
+			About: "Projects: their goals, deliverables in all versions, paths and runs",
+			Do:    func(m *Model, _ string) tea.Cmd { return m.openProjects() }}, "", 0},
 	}
 }
 
@@ -84,7 +87,7 @@ func looks(a Action) bool {
 
 // browserActions are what can be done in browsers.
 func browserActions() []Action {
-	return slices.Concat(pagerActions(), answerActions(), fileActions(), jobActions(), runsActions())
+	return slices.Concat(pagerActions(), answerActions(), fileActions(), jobActions(), runsActions(), projectActions())
 }
 
 // cell is a text of others in a column, a narrower one in a narrow window.
