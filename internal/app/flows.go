@@ -185,7 +185,40 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 	case len(p) > mostSaid:
 		return control.Usagef("what is said is too long, %d KiB; %d KiB is the most, and what is longer can be put into a file and named", len(p)>>10, mostSaid>>10)
 	}
-	return log.Send(ctx, id, f)
+	if err := log.Send(ctx, id, f); err != nil {
+		return err
+	}
+	if r, ok := f.Body.(event.Replied); ok {
+		return late(ctx, log, id, f.ID, r)
+	}
+	return nil
+}
+
+// late tells whoever answers a question of a flow that nobody drives if somebody
+// has done so before, or has changed what is asked: a driver would say it, and
+// there is none.
+func late(ctx context.Context, log eventlog.Log, id event.FlowID, ref string, r event.Replied) error {
+	if _, held, err := log.Holder(ctx, id); held || err != nil {
+		return nil // it says so itself; and what was sent is sent
+	}
+	ctx, done := context.WithTimeout(ctx, glance)
+	defer done()
+	for f, err := range log.Inbox(ctx, id) {
+		if err != nil || f.ID == ref {
+			break
+		}
+		switch b := f.Body.(type) {
+		case event.Replied:
+			if b.Gate == r.Gate && b.Revision == r.Revision {
+				return control.Usagef("not done: this was answered before, with %s, which counts as soon as somebody goes on with it: conclave resume %s", b.Choice, id)
+			}
+		case event.Amended:
+			if "launch/"+b.Want == r.Gate && b.Revision == r.Revision {
+				return control.Usagef("not done: what was asked was changed meanwhile; take it up, and it is asked again: conclave resume %s", id)
+			}
+		}
+	}
+	return nil
 }
 
 // mostSaid bounds what people say in one event, long texts aside, which are kept
