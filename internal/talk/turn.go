@@ -27,6 +27,7 @@ type turn struct {
 	// Open are tool calls without a result, of earlier takes as well.
 	Open     []event.ToolCall `json:"open,omitempty"`
 	Reserved []string         `json:"reserved,omitempty"` // by this take
+	Request  event.Amount     `json:"request,omitzero"`   // the newest that was granted
 	Told     []string         `json:"told,omitempty"`     // held messages this take was told of
 }
 
@@ -193,6 +194,6 @@ func (s *Session) grant(b event.Granted) {
 	}
 	s.s.Ledger.Reserve(e.ID, q.Amount)
 	if s.current(e.Agent, q.Turn) {
-		s.s.Turn.Reserved = append(s.s.Turn.Reserved, e.ID)
+		s.s.Turn.Reserved, s.s.Turn.Request = append(s.s.Turn.Reserved, e.ID), q.Amount
 	}
 }

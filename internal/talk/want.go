@@ -254,10 +254,30 @@ func (s *Session) spentWords() string {
 }
 
 // granted is what a run that is launched now may spend: what is left, up to the
-// most for one run. A session without a ceiling grants nothing in particular.
+// most for one run. What the agent needs to say what came of it is kept back: half
+// as much again as its last call might have taken, since it has the result to read,
+// but no more than half of what is left. A session without a ceiling grants nothing
+// in particular.
 func (s *Session) granted() event.Budget {
 	left, most := s.s.Ledger.Left(), s.rules().RunBudget
-	return event.Budget{Tokens: least(left.Tokens, most.Tokens), Cost: least(left.Cost, most.Cost)}
+	var kept event.Amount
+	if t := s.s.Turn; t != nil {
+		kept = t.Request
+	}
+	return event.Budget{
+		Tokens: least(keeping(left.Tokens, kept.Tokens), most.Tokens),
+		Cost:   least(keeping(left.Cost, kept.Cost), most.Cost),
+	}
+}
+
+// keeping is what is left without what is kept back for a call that is like one
+// which might have taken that much.
+func keeping[N int64 | event.Money](left *N, call N) *N {
+	if left == nil {
+		return nil
+	}
+	n := *left - min(call+call/2, *left/2)
+	return &n
 }
 
 func least[T cmp.Ordered](left, most *T) *T {
