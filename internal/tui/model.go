@@ -71,6 +71,7 @@ type conversation struct {
 
 	// What the person decides, as far as it is not sent or not taken yet.
 	put     put
+	wishes  wishes      // of the agent that is talked to
 	review  *planReview // of the plan that waits
 	unheard []unheard
 	leaving bool // the window closes when the run has ended

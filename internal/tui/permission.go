@@ -33,7 +33,7 @@ func (w *wishes) apply(e event.Event) {
 			*w = wishes{}
 		}
 		(*w)[e.ID] = wish{e.Agent, b.Tool, b.Rule}
-	case event.Finished:
+	case event.Finished, event.Concluded:
 		*w = nil
 	}
 }
@@ -100,10 +100,8 @@ func (p *permission) View(m *Model, width, height int) []string {
 	for _, l := range bodyLines(m.texts.of(g.Text), width) {
 		all = append(all, m.theme.Code.Render(l))
 	}
-	if m.story != nil {
-		if w := m.story.wishes[g.Ref]; w.rule != "" {
-			all = append(all, text.Wrap(m.theme.Dim.Render("Asked because: "+text.Clean(view.OneLine(w.rule))), width)...)
-		}
+	if w := m.wishOf(g); w.rule != "" {
+		all = append(all, text.Wrap(m.theme.Dim.Render("Asked because: "+text.Clean(view.OneLine(w.rule))), width)...)
 	}
 	var tail []string
 	if p.writing {
@@ -121,6 +119,14 @@ func (p *permission) View(m *Model, width, height int) []string {
 		mark = m.theme.Warn.Render(text.Cut(fmt.Sprintf("↓ %d more lines: scroll to read them", more), width))
 	}
 	return append(append(out, mark), tail...)
+}
+
+// wishOf is what a question about a permission is about.
+func (m *Model) wishOf(g view.Gate) wish {
+	if m.flowOf(g) == m.id {
+		return m.wishes[g.Ref]
+	}
+	return m.story.wishes[g.Ref]
 }
 
 // permit answers the question on top.

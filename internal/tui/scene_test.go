@@ -19,6 +19,7 @@ import (
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/live"
+	"conclave/internal/project"
 	"conclave/internal/view"
 )
 
@@ -54,6 +55,8 @@ func (p *still) Follow(ctx context.Context, id event.FlowID, _ uint64) iter.Seq2
 }
 func (p *still) Listen(ctx context.Context, _ event.FlowID, _ bool, _ func(live.Delta)) { <-ctx.Done() }
 func (p *still) Text(_ context.Context, c event.Content) (string, error)                { return c.Text, nil }
+
+func (p *still) Projects(context.Context) ([]project.Project, error) { return nil, nil }
 
 // noon is when every scene begins.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -69,6 +69,7 @@ func (m *Model) sessionEvent(e event.Event) tea.Cmd {
 		return nil
 	}
 	m.applySession(e)
+	m.wishes.apply(e)
 	m.talkEvent(e)
 	switch b := e.Body.(type) {
 	case event.Launched:
