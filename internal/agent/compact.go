@@ -22,6 +22,8 @@ const (
 	compactWorth = 5
 	// compactRead is how much of one message the summary is made from.
 	compactRead = 8 << 10
+	// wantedMax is how much of one thing the user wants is kept word for word.
+	wantedMax = 32 << 10
 )
 
 // makeRoom puts the conversation into fewer words when the last call filled

@@ -98,6 +98,9 @@ func joined(all []saying) string {
 func (t *turn) words(ctx context.Context, n note) (string, error) {
 	if n.said != nil {
 		text, _, err := t.conv.said(ctx, *n.said.Said)
+		if t.agent.Backend.Traits().OwnsLoop { // it comes with a tool's result, and is none
+			text = prompt.Interjection(t.fence, []string{text})
+		}
 		return text, err
 	}
 	switch n.Kind {

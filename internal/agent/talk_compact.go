@@ -101,8 +101,13 @@ func (c *conversation) compact(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if done.Summary, err = t.content(ctx, summary+wanted); err != nil {
+	if done.Summary, err = t.content(ctx, summary); err != nil {
 		return false, err
+	}
+	if wanted != "" {
+		if done.Wanted, err = t.content(ctx, wanted); err != nil {
+			return false, err
+		}
 	}
 	for _, e := range covered {
 		if e.Pinned {
@@ -131,11 +136,13 @@ func (c *conversation) restart(ctx context.Context, s event.Compacted, entries [
 	return nil
 }
 
-// wanted is what the user wants in this turn, as far as it is among entries or was
-// carried along by an earlier summary.
+// wanted is what the user has said in this turn, as far as it is among entries or
+// was carried along by an earlier summary.
 func (c *conversation) wanted(ctx context.Context, entries []talk.Entry) (string, error) {
-	var b strings.Builder
-	b.WriteString(c.carried)
+	all := []string{}
+	if c.carried != "" {
+		all = append(all, c.carried)
+	}
 	for _, e := range entries {
 		if e.Said == nil || e.Turn.Round != c.round || e.Pinned {
 			continue
@@ -144,27 +151,33 @@ func (c *conversation) wanted(ctx context.Context, entries []talk.Entry) (string
 		if err != nil {
 			return "", err
 		}
-		b.WriteString("\n\n" + clip(text, compactRead))
+		if len(text) > wantedMax {
+			text = clip(text, wantedMax) + "\n" + cutShort
+		}
+		all = append(all, text)
 	}
-	if b.Len() == 0 {
-		return "", nil
-	}
-	return "\n\n" + wantedNow + b.String(), nil
+	return strings.Join(all, "\n\n"), nil
 }
 
 // preface is the message a conversation begins with that was put into fewer
-// words: the summary, and what was pinned of what it covers. What marks their ends
-// is made of all they say, which no part of it can therefore foretell.
+// words: the summary, what the user wanted in the turn in which it was made, and
+// what was pinned of what it covers. What marks their ends is made of all they say,
+// which no part of it can therefore foretell.
 func (c *conversation) preface(ctx context.Context, s event.Compacted) error {
 	summary, err := c.t.text(ctx, s.Summary)
 	if err != nil {
 		return err
 	}
+	wanted, err := c.t.text(ctx, s.Wanted)
+	if err != nil {
+		return err
+	}
+	head := wantedThen
 	if c.carried = ""; s.Round == c.round {
-		_, c.carried, _ = strings.Cut(summary, "\n\n"+wantedNow)
+		c.carried, head = wanted, wantedNow
 	}
 	var pins []pin
-	all := []string{summary}
+	all := []string{summary, wanted}
 	for _, e := range c.pins {
 		p, err := c.pin(ctx, e)
 		if err != nil {
@@ -173,7 +186,11 @@ func (c *conversation) preface(ctx context.Context, s event.Compacted) error {
 		pins, all = append(pins, p), append(all, p.text)
 	}
 	fence := fenceOf(all...)
-	c.put("", backend.Message{From: backend.User, Text: prompt.Compacted(fence, summary) + pinned(fence, pins)})
+	text := prompt.Compacted(fence, summary)
+	if wanted != "" {
+		text += "\n" + head + "\n" + quoted("said", fence, wanted)
+	}
+	c.put("", backend.Message{From: backend.User, Text: text + pinned(fence, pins)})
 	return nil
 }
 

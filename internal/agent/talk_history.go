@@ -45,7 +45,8 @@ func (c *conversation) load(ctx context.Context, w talk.Work) error {
 		}
 	}
 	if len(c.did) > 0 && c.t.agent.Backend.Traits().OwnsLoop {
-		c.t.say(didBefore + strings.Join(c.did, ""))
+		did := strings.Join(c.did, "\n")
+		c.t.say(didBefore + "\n" + quoted("done", fenceOf(did), did))
 	}
 	c.t.filled = c.fill()
 	return nil
@@ -130,7 +131,7 @@ func (c *conversation) result(ctx context.Context, e talk.Entry) error {
 	i := slices.IndexFunc(c.open, func(o event.ToolCall) bool { return o.ID == e.Returned.Call })
 	if i < 0 {
 		if e.Turn.Round == c.round {
-			c.did = append(c.did, fmt.Sprintf("\n- %s gave back: %s", e.Returned.Name, clip(text, compactRead)))
+			c.did = append(c.did, fmt.Sprintf("- %s gave back: %s", e.Returned.Name, clip(text, compactRead)))
 		}
 		return nil
 	}
@@ -161,7 +162,7 @@ func (c *conversation) ended(ctx context.Context, e talk.Entry) error {
 		return nil
 	}
 	c.settle()
-	c.tell(e.ID, endedSince+"\n\n"+text)
+	c.tell(e.ID, endedSince+"\n"+quoted("run_result", fenceOf(text), text))
 	return nil
 }
 

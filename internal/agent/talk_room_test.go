@@ -376,7 +376,7 @@ func TestTalkOwnLoop(t *testing.T) {
 		p.say("Go.")
 		p.leave()
 		p.open()
-		mustContain(t, words(sp.inputs()[1]), "Go.", "do not do it again:\n- send gave back: send done")
+		mustContain(t, words(sp.inputs()[1]), "Go.", "do not do it again:\n<done id=", "- send gave back: send done")
 		p.answer(event.LaunchApprove, "")
 		p.say("Thanks.")
 		p.leave()

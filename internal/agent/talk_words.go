@@ -20,7 +20,9 @@ const (
 	changedBefore  = "The user changed this run before approving it. It was launched with:"
 	saidBefore     = "The user said when approving it:"
 	didBefore      = "You were cut off in the middle of this turn. What you did until then has happened; do not do it again:"
-	wantedNow      = "What the user wants in the turn that goes on, word for word:"
+	wantedNow      = "What the user has said of that in the turn that goes on, word for word:"
+	wantedThen     = "What the user had said last until then, word for word; it was dealt with in that turn:"
+	cutShort       = "[cut off here; the user can say the rest again]"
 )
 
 // attached names what came with something a person said.
@@ -53,6 +55,11 @@ func pinned(fence string, pins []pin) string {
 		fmt.Fprintf(&b, "\n<pinned from=%q id=%q>\n%s\n</pinned id=%q>\n", p.from, fence, p.text, fence)
 	}
 	return b.String()
+}
+
+// quoted marks where a text begins and ends.
+func quoted(tag, fence, text string) string {
+	return fmt.Sprintf("<%s id=%q>\n%s\n</%s id=%q>\n", tag, fence, text, tag, fence)
 }
 
 // notApproved says why a run was not launched.

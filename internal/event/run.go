@@ -208,8 +208,10 @@ type Compacted struct {
 	Request string `json:"request,omitempty"`
 	// Outline: the model was not asked, so this is no call of it.
 	Outline bool `json:"outline,omitempty"`
-	// Through is the last fact of a session that Summary covers.
-	Through string `json:"through,omitempty"`
+	// Through is the last fact of a session that Summary covers. Wanted is what the
+	// user has said of that in the turn which goes on: it is not summed up.
+	Through string  `json:"through,omitempty"`
+	Wanted  Content `json:"wanted,omitzero"`
 }
 
 // Written records what became of the user's files in a turn that could write
