@@ -8,6 +8,7 @@ import (
 
 	"conclave/internal/event"
 	"conclave/internal/live"
+	"conclave/internal/tui/input"
 	"conclave/internal/view"
 )
 
@@ -17,6 +18,7 @@ type talking struct {
 	chat   *lane   // the conversation as it is shown
 	saying *speech // what the agent is saying right now
 	said   []unheard
+	next   []input.Submit // to be said once the session has begun
 	// back is what is being taken back to be written anew, by the id of the fact
 	// that takes it back.
 	back map[string]string

@@ -45,7 +45,7 @@ func (p *plain) tellTurn(t view.SessionTurn) {
 		case s.Kind == view.StepSaid:
 			p.once(s.ID, "You: %s", m.texts.of(s.Text))
 		case s.Kind == view.StepRun && s.Want != "":
-			p.tellWant(s)
+			p.tellWant(t, s)
 		case s.Kind == view.StepOpened:
 			p.once(s.ID, "%s", openedWords(view.OneLine(m.texts.of(s.Text)), s.By))
 		case s.Kind == view.StepPublished:
@@ -56,16 +56,18 @@ func (p *plain) tellTurn(t view.SessionTurn) {
 			p.once(s.ID, "%s", m.texts.of(s.Text))
 		}
 	}
-	for _, r := range t.Runs {
-		p.tellRun(r)
-	}
 	if t.Over && t.Failed != "" {
 		p.once(t.ID+"/failed", "%s has not finished: %s", m.partnerName(), t.Failed)
 	}
 }
 
-// tellWant prints what became of a run that is not launched.
-func (p *plain) tellWant(s view.SessionStep) {
+// tellWant prints what became of a run that was wanted.
+func (p *plain) tellWant(t view.SessionTurn, s view.SessionStep) {
+	for _, r := range t.Runs {
+		if r.ID == s.Run {
+			p.tellRun(r)
+		}
+	}
 	w, ok := p.m.session.Want(s.Want)
 	switch {
 	case !ok:
@@ -99,7 +101,7 @@ func (p *plain) tellRun(r view.SessionRun) {
 // agent.
 func (p *plain) quietNow() bool {
 	m := p.m
-	if m.busy() || len(m.talk.said)+len(m.session.Heard)+len(m.chat().Held) > 0 {
+	if m.busy() || len(m.talk.said)+len(m.talk.next)+len(m.session.Heard)+len(m.chat().Held) > 0 {
 		return false
 	}
 	return m.session.Turns.Len() >= p.due || len(m.session.Refusals) > 0

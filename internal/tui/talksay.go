@@ -2,10 +2,12 @@ package tui
 
 import (
 	"context"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/event"
+	"conclave/internal/tui/input"
 	"conclave/internal/view"
 )
 
@@ -35,6 +37,10 @@ func (m *Model) speak(words string, images []string) tea.Cmd {
 		m.giveBack(words)
 		return nil
 	}
+	if m.id == "" && len(m.talk.said) > 0 { // what was said first is about to begin the session
+		m.talk.next = append(m.talk.next, input.Submit{Text: words, Images: images})
+		return nil
+	}
 	m.lane().Bottom()
 	c, id := m.c, m.id
 	start := event.SessionStarted{Kind: event.SessionInteractive, Config: m.o.Config, Asks: true, By: by}
@@ -42,7 +48,7 @@ func (m *Model) speak(words string, images []string) tea.Cmd {
 	m.talk.said = append(m.talk.said, unheard{f.ID, words})
 	return m.sending(func(ctx context.Context) sent {
 		fail := func(err error) sent {
-			return sent{what: "Not sent", err: err, failed: func(m *Model) { m.talk.verdict(f.ID); m.giveBack(words) }}
+			return sent{what: "Not sent", err: err, failed: func(m *Model) { m.unspoke(f.ID, words) }}
 		}
 		if id == "" {
 			begun, err := c.Begin(ctx, start)
@@ -54,8 +60,30 @@ func (m *Model) speak(words string, images []string) tea.Cmd {
 		if err := c.Send(ctx, id, f); err != nil {
 			return fail(err)
 		}
-		return sent{then: func(m *Model) tea.Cmd { return m.converse(id) }}
+		return sent{then: func(m *Model) tea.Cmd { return tea.Batch(m.converse(id), m.speakNext()) }}
 	})
+}
+
+// speakNext says what was to be said once the session had begun, as one message.
+func (m *Model) speakNext() tea.Cmd {
+	var words, images []string
+	for _, s := range m.talk.next {
+		words, images = append(words, s.Text), append(images, s.Images...)
+	}
+	if m.talk.next = nil; words == nil {
+		return nil
+	}
+	return m.speak(strings.Join(words, "\n"), images)
+}
+
+// unspoke gives words back that could not be sent, and those that were to follow.
+func (m *Model) unspoke(id, words string) {
+	m.talk.verdict(id)
+	for _, s := range m.talk.next {
+		words += "\n" + s.Text
+	}
+	m.talk.next = nil
+	m.giveBack(words)
 }
 
 // talkPlaceholder says what becomes of what is typed.
