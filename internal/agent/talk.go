@@ -30,7 +30,8 @@ type Talker struct {
 	Estimate func(context.Context, event.Launch) *event.Estimate
 	// Context is what a project's CONTEXT.md says.
 	Context func(ctx context.Context, project string) (string, error)
-	// Picture reads a picture that came with something said.
+	// Picture reads a picture that came with something said and was not kept with
+	// it.
 	Picture func(ctx context.Context, file string) (backend.Image, error)
 }
 

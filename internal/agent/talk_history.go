@@ -229,6 +229,10 @@ func (c *conversation) said(ctx context.Context, s event.Said) (string, []backen
 	if err != nil {
 		return "", nil, err
 	}
+	if len(s.Media) > 0 {
+		images, err := c.t.pictures(ctx, s.Media)
+		return text + attached(s), images, err
+	}
 	var images []backend.Image
 	for _, file := range s.Images {
 		if c.picture == nil {

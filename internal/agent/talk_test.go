@@ -429,3 +429,28 @@ func TestTalkWaived(t *testing.T) {
 		p.sound()
 	})
 }
+
+// A picture that was kept with what was said is shown as it was then, whatever has
+// become of its file.
+func TestTalkPictureAsItWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sp := reacts(func(said string, _ int, _ []backend.ToolResult) reply { return says("Seen.") })
+		p := parlours(t, actor("", sp))
+		p.s.Talker = func(k *agent.Talker) {
+			k.Picture = func(context.Context, string) (backend.Image, error) {
+				return backend.Image{Type: "image/png", Data: []byte("as it is now")}, nil
+			}
+		}
+		h, err := p.log.PutBlob(t.Context(), []byte("as it was"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.open()
+		p.tell(event.Said{Text: event.Inline("Look."), Images: []string{"/shot.png"}, Media: []event.Media{{Type: "image/png", Blob: h}}})
+		p.sound()
+		first := sp.inputs()[0].Messages[0]
+		if len(first.Images) != 1 || string(first.Images[0].Data) != "as it was" || !strings.Contains(first.Text, "/shot.png (a picture)") {
+			t.Errorf("shown %+v", first)
+		}
+	})
+}

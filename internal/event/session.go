@@ -45,7 +45,10 @@ type Said struct {
 	// Paths and Images come with it, besides what the text itself names.
 	Paths  []ContextPath `json:"paths,omitempty"`
 	Images []string      `json:"images,omitempty"` // files
-	Modes  Modes         `json:"modes,omitzero"`
+	// Media are the images as they were when it was said; without them the files
+	// are read when they are shown.
+	Media []Media `json:"media,omitempty"`
+	Modes Modes   `json:"modes,omitzero"`
 	By     string        `json:"by,omitempty"`
 }
 
