@@ -72,7 +72,7 @@ func NewScene(in backend.Input) *Scene {
 		case backend.Assistant:
 			s.Call++
 			s.Reply++
-			s.Results = nil
+			s.Results, s.refused = nil, false
 			for _, c := range m.Calls {
 				sent.WriteString("\n" + c.Name + " " + string(c.Input))
 			}

@@ -90,6 +90,7 @@ func TestConditions(t *testing.T) {
 		{"refused: true", work(prompt(), assistant("x"), result(true, "no")), true},
 		{"refused: true", work(prompt(), assistant("x"), result(true, "no"), user("news")), true},
 		{"refused: true", work(prompt(), assistant("x"), result(true, "no"), assistant("y"), result(false, "ok")), false},
+		{"refused: true", work(prompt(), assistant("x"), result(true, "no"), assistant("y"), user("More.")), false},
 		{"refused: true", work(prompt(), assistant("x"), backend.Message{From: backend.Tool, Results: []backend.ToolResult{{Error: true}, {}}}), true},
 
 		{"task: '^Sort these\\.$'", first, true},
