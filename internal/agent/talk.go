@@ -57,7 +57,7 @@ func (t *turn) converse(ctx context.Context, k *Talker, w talk.Work) error {
 	if err := t.lay(ctx, k, w); err != nil {
 		return err
 	}
-	t.conv = &conversation{t: t, round: w.Round, picture: k.Picture}
+	t.conv = &conversation{t: t, round: w.Round, most: w.Staffed.Rules.MaxCalls, picture: k.Picture}
 	if err := t.conv.load(ctx, w); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (t *turn) converse(ctx context.Context, k *Talker, w talk.Work) error {
 			return err
 		}
 		if t.calls >= t.left {
-			return &limitError{t.left}
+			return &limitError{t.conv.most}
 		}
 		reply, called, err := t.speak(ctx)
 		if err != nil {
@@ -139,7 +139,7 @@ func (t *turn) heed(ctx context.Context, r backend.Reply, called event.Fact) (ov
 			return false, err
 		}
 	}
-	return false, &limitError{t.left}
+	return false, &limitError{t.conv.most}
 }
 
 // concluded ends the turn, together with the reply that does.

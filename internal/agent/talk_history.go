@@ -19,6 +19,7 @@ import (
 type conversation struct {
 	t       *turn
 	round   int
+	most    int // model calls in a turn
 	picture func(context.Context, string) (backend.Image, error)
 
 	pins    []talk.Entry // of what the summary covers
@@ -109,7 +110,7 @@ func (c *conversation) speak(ctx context.Context, e talk.Entry) error {
 		return nil
 	}
 	m := backend.Message{From: backend.Assistant, Text: text, Calls: e.Called.Tools}
-	if !e.Called.Native.Empty() && e.Called.Model == c.t.agent.Backend.Traits().Model {
+	if !e.Called.Native.Empty() && e.Called.Backend == c.t.agent.Seat.Backend && e.Called.Model == c.t.agent.Backend.Traits().Model {
 		native, err := c.t.text(ctx, e.Called.Native)
 		if err != nil {
 			return err

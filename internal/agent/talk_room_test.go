@@ -258,6 +258,15 @@ func TestTalkLimit(t *testing.T) {
 			t.Fatalf("looked %d times, failed %+v", len(look.inputs()), f)
 		}
 		mustContain(t, f[0].Message, "all of its 3 model calls")
+		// Cut just before it could say so, it says the same.
+		for i, e := range events {
+			if _, ok := e.Body.(event.Failed); ok {
+				p.log = cutAt(t, events, i)
+			}
+		}
+		p.open()
+		again := p.sound()
+		mustContain(t, agenttest.Bodies[event.Failed](again, agenttest.Host)[0].Message, "all of its 3 model calls")
 		in := sp.inputs()
 		mustContain(t, results(in[len(in)-1])[0].Text, "Not carried out")
 		paired(t, in[len(in)-1])

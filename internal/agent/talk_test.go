@@ -225,9 +225,28 @@ func TestTalkRehydrates(t *testing.T) {
 	mustContain(t, all, "0000, hello.", "You are kind.", "/src (to read and write)", "/doc (to read)", "/shot.png (a picture)", "gone.png (a picture)", "bytes are left out here")
 }
 
-// A model that is another one than yesterday is not given the other's own form of
-// its replies, which it could not read.
+// A model that is another one than yesterday, or the same by way of another
+// backend, is not given the other's own form of its replies, which it could not
+// read.
 func TestTalkAnotherModel(t *testing.T) {
+	t.Run("by another backend", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			sp := reacts(func(said string, _ int, _ []backend.ToolResult) reply { return says("Heard " + said) })
+			p := parlours(t, agenttest.Actor{Backend: native{sp}})
+			p.open()
+			p.say("One.")
+			p.leave()
+			p.s.Staffed.Seat.Backend = "another"
+			p.open()
+			p.say("Two.")
+			p.say("Three.")
+			p.sound()
+			last := sp.inputs()[2].Messages
+			if len(last) != 5 || last[1].Native != nil || last[3].Native == nil {
+				t.Errorf("sent %+v", last)
+			}
+		})
+	})
 	synctest.Test(t, func(t *testing.T) {
 		sp := reacts(func(said string, _ int, _ []backend.ToolResult) reply { return says("Heard " + said) })
 		sp.traits.Model = "old"

@@ -175,6 +175,9 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 		Window: t.agent.Backend.Traits().Window, Unpriced: t.unpriced(reply.Usage),
 	}
 	t.filled = reply.Usage.Input + reply.Usage.Output
+	if t.conv != nil {
+		c.Backend = t.agent.Seat.Backend
+	}
 	if !t.agent.Backend.Traits().OwnsLoop {
 		c.Tools = t.intents(reply.Calls)
 	}

@@ -146,8 +146,9 @@ type Called struct {
 	// Request is the reservation this call settles, if one was needed.
 	Request string `json:"request,omitempty"`
 	// Native is the provider's own form of the reply, kept so that a history
-	// can be rebuilt exactly.
-	Native Content `json:"native,omitzero"`
+	// can be rebuilt exactly; Backend, in a session, is whose form it is.
+	Native  Content `json:"native,omitzero"`
+	Backend string  `json:"backend,omitempty"`
 	// Did is what the provider itself did on the way to the reply.
 	Did []Step `json:"did,omitempty"`
 	// Window is how many tokens the model can hold; zero if nobody knows.

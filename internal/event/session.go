@@ -49,7 +49,7 @@ type Said struct {
 	// are read when they are shown.
 	Media []Media `json:"media,omitempty"`
 	Modes Modes   `json:"modes,omitzero"`
-	By     string        `json:"by,omitempty"`
+	By    string  `json:"by,omitempty"`
 }
 
 // Purposes of a run in a session.
