@@ -48,6 +48,10 @@ func plights() []plight {
 				ask("Plan, revision 1", "request changes")(r)
 				r.Press("esc").Gone("request changes")
 			}},
+		{"launch", tui.Gate, asking, map[string]string{"launcher.yaml": launcher, "agent.yaml": hangScript,
+			".conclave/workspace/projects/app/CONTEXT.md": "# App\n", ".conclave/workspace/projects/app/deliverables/report.md": "A report.\n"}, func(r *robot.Robot) {
+			r.Type("Compare them").Press("enter").See("Launch this run?").Press("esc").Gone("[Approve]")
+		}},
 		{"finished", tui.Finished, pair + "orchestrator: {override: off}\n", map[string]string{"agent.yaml": wordy}, ask("Final answer", "success")},
 	}
 }
@@ -71,7 +75,7 @@ func (s *seat) sit(w, h int) {
 	s.program = stage(s.t, s.team, s.files)
 	s.clock = &halt{}
 	s.clock.now.Store(time.Now().UnixMicro())
-	o := tui.Options{Program: s.program, Config: s.program.config, Now: s.clock.time, Look: control.Look{Theme: "none"}}
+	o := tui.Options{Program: s.program, Config: s.program.config, Now: s.clock.time, Look: control.Look{Theme: "none"}, Interactive: s.team == asking}
 	s.r = robot.Open(s.t, o, w, h)
 	s.come(s.r)
 	s.clock.now.Store(time.Now().UnixMicro())
@@ -121,6 +125,9 @@ var routes = map[tui.Where][][]string{
 	"commands": {{"f2"}}, "a permission": {{"ctrl+o"}}, "the reason for a refusal": {{"ctrl+o", "d"}}, "the review of a plan": {{"ctrl+o"}},
 	"what is said about a plan": {{"ctrl+o", "i"}}, "leaving": {{"ctrl+d"}}, "runs and conversations": {{"f3"}}, "a question to be sure": {{"alt+1", "alt+k"}},
 	"task plans": {{"f4"}}, "tools": {{"alt+m"}}, "a question": {{"alt+a", "s"}},
+	"the approval of a run": {{"ctrl+o"}}, "the reason against a run": {{"ctrl+o", "d"}}, "a run to be changed": {{"ctrl+o", "e"}},
+	"a text of a run to be changed": {{"ctrl+o", "e", "enter"}},
+	"projects":                      {{"f10"}}, "a project": {{"f10", "enter"}}, "versions of a deliverable": {{"f10", "enter", "down", "enter"}},
 }
 
 // unmoved are actions that may have nothing to do where they are: at the end there
@@ -134,6 +141,9 @@ var unmoved = strings.Fields(`
 var outside = map[string]string{
 	"editor":    "another program has the terminal",
 	"plan_edit": "another program has the terminal",
+
+	"projects_edit": "another program has the terminal", "project_edit": "another program has the terminal",
+	"versions_edit": "another program has the terminal", "form_editor": "another program has the terminal",
 }
 
 // Every key and every slash command, in each situation, has an effect that is

@@ -180,4 +180,3 @@ func TestSessionsStory(t *testing.T) {
 	}
 	r.Press("f3").See("Good day").Type("Good day").Press("ctrl+x").See("It is put away", "1 more put away")
 }
-
