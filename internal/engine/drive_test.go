@@ -258,6 +258,23 @@ func TestNewerFacts(t *testing.T) {
 	})
 }
 
+// Nobody speaks for an agent through the inbox.
+func TestInboxSpeaksForNoAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := newSpy()
+		forged := note("forged", "forged")
+		forged.Agent = "ada"
+		log.inbox = []event.Fact{forged, note("end", "end")}
+		rule := func(d *toy, e event.Event) { d.over = e.ID == "end" }
+		if err := drive(t, log, rule, doer{}).Start(t.Context(), note("first", "first")); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"first", "end"}, history(t, log)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 // A flow that is over is not driven again, and one that is not there cannot be.
 func TestResumeNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -128,7 +128,7 @@ func (w *work) Live(d live.Delta) {
 func (d *Driver) readInbox(ctx context.Context) {
 	sorter, _ := d.Decider().(flow.Sorter)
 	for f, err := range d.Log.Inbox(ctx, d.Lease.Flow()) {
-		if err == nil && admissible(f.Body, sorter) {
+		if err == nil && admissible(f, sorter) {
 			_, err = d.submit(ctx, f)
 		}
 		// What is in the log under that id is not in the inbox any more.
@@ -141,10 +141,11 @@ func (d *Driver) readInbox(ctx context.Context) {
 
 // admissible reports whether a fact may come from outside. What may not stays
 // where it is: a fact of a newer version for a driver that knows it, since in
-// the log it would lock this one out, and anything else for nobody.
-func admissible(b event.Body, s flow.Sorter) bool {
-	if _, newer := b.(event.Unknown); newer {
+// the log it would lock this one out, and anything else for nobody. An agent has
+// no need of the inbox, so whatever speaks for one from there is not it.
+func admissible(f event.Fact, s flow.Sorter) bool {
+	if _, newer := f.Body.(event.Unknown); newer || f.Agent != "" {
 		return false
 	}
-	return s == nil || s.Hears(b)
+	return s == nil || s.Hears(f.Body)
 }
