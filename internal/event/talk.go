@@ -33,8 +33,9 @@ type Teammate struct {
 	About string `json:"about,omitempty"`
 }
 
-// SessionRulesVersion is the version of the rules a session is given.
-const SessionRulesVersion = 1
+// SessionRulesVersion is the version of the rules a session is given. Since version
+// 2 a run is not granted what its agent needs to say what came of it.
+const SessionRulesVersion = 2
 
 // SessionRules are the settings of a session, already resolved.
 type SessionRules struct {

@@ -261,7 +261,7 @@ func (s *Session) spentWords() string {
 func (s *Session) granted() event.Budget {
 	left, most := s.s.Ledger.Left(), s.rules().RunBudget
 	var kept event.Amount
-	if t := s.s.Turn; t != nil {
+	if t := s.s.Turn; t != nil && s.rules().Version >= 2 {
 		kept = t.Request
 	}
 	return event.Budget{
