@@ -21,13 +21,11 @@ type Talk struct {
 	Archived bool `json:"archived,omitempty"`
 	// Turn is the take that goes on, or the last one if the turn is about to be
 	// taken again, when it is Resting; nil if there is none. Stopping: a person has
-	// asked for its end. Takes counts how often it has failed, and Request is its
-	// newest wish to spend.
+	// asked for its end. Takes counts how often it has failed.
 	Turn     *event.Turn `json:"turn,omitempty"`
 	Resting  bool        `json:"resting,omitempty"`
 	Stopping bool        `json:"stopping,omitempty"`
 	Takes    int         `json:"takes,omitempty"`
-	Request  string      `json:"request,omitempty"`
 	// Held is what was said and the agent has not heard yet, oldest first: it can
 	// be taken back (event.Withdrawn) until then.
 	Held []Held `json:"held,omitempty"`

@@ -12,10 +12,6 @@ func (s Session) worked(e event.Event) Session {
 	switch f := e.Body.(type) {
 	case event.Assigned:
 		return s.assigned(e, f)
-	case event.Requested:
-		if s.current(f.Turn) {
-			t.Request = e.ID
-		}
 	case event.Told:
 		for _, id := range f.Messages {
 			if s.current(f.Turn) {
@@ -67,7 +63,7 @@ func (s Session) assigned(e event.Event, f event.Assigned) Session {
 	t := s.Talk
 	last, any := s.Turns.Last()
 	again := any && !last.Over && t.Turn != nil && t.Turn.Round == f.Round
-	t.Turn, t.Resting, t.Stopping, t.Request = &f.Turn, false, false, ""
+	t.Turn, t.Resting, t.Stopping = &f.Turn, false, false
 	if again {
 		s = s.change(func(x *SessionTurn) { x.Failed = "" })
 	} else {
@@ -140,7 +136,7 @@ func (s Session) interrupted(e event.Event, f event.Interrupted) Session {
 // end ends the turn that goes on; why is empty unless it has failed.
 func (s Session) end(why string) Session {
 	t := s.Talk
-	t.Turn, t.Resting, t.Stopping, t.Takes, t.Request, t.After = nil, false, false, 0, "", ""
+	t.Turn, t.Resting, t.Stopping, t.Takes, t.After = nil, false, false, 0, ""
 	return s.change(func(x *SessionTurn) { x.Over, x.Failed = true, why })
 }
 
