@@ -5,7 +5,7 @@ TASK ?= Which sorting algorithm should I use for nearly sorted data?
 
 # What the tests use besides Go. Without one of them its tests are skipped, and
 # fail where CI=true.
-DEPS = bubblewrap busybox-static docker.io git iptables ripgrep tmux
+DEPS = bubblewrap busybox-static docker.io git iptables ripgrep tmux $(if $(shell command -v npm),,nodejs npm)
 
 .PHONY: run build check deps fmt vet test race fuzz bench update
 
@@ -27,6 +27,7 @@ deps: ## installs what the tests use, on Debian and as root; else names it
 	apt-get install -qq -y --no-install-recommends $$missing >/dev/null || \
 	{ apt-get update -qq && apt-get install -qq -y --no-install-recommends $$missing >/dev/null; } || \
 	echo "could not be installed:$$missing"
+	@internal/mcpserve/testdata/npm/install.sh >/dev/null || echo "could not be installed: the npm packages in internal/mcpserve/testdata/npm"
 
 fmt:
 	@test -z "$$(gofmt -l cmd internal examples)" || { echo "gofmt would change:"; gofmt -l cmd internal examples; exit 1; }

@@ -73,7 +73,7 @@ func Handler(answer Answer) http.Handler {
 				fail(w, r, *reply.Fail)
 				return
 			}
-			(&stream{w: w}).play(r, reply)
+			(&stream{w: w, turn: req.Turns}).play(r, reply)
 		}
 	})
 }

@@ -28,14 +28,25 @@ type body struct {
 
 type message struct {
 	Role    string
-	Content []block
+	Content blocks
+}
+
+// blocks may be written as one text.
+type blocks []block
+
+func (b *blocks) UnmarshalJSON(p []byte) error {
+	if text := ""; json.Unmarshal(p, &text) == nil {
+		*b = blocks{{Type: "text", Text: text}}
+		return nil
+	}
+	return json.Unmarshal(p, (*[]block)(b))
 }
 
 type block struct {
 	Type, Text, Thinking, ID, Name string
 	Input                          json.RawMessage
 	CallID                         string `json:"tool_use_id"`
-	Content                        []block
+	Content                        blocks
 	Source                         struct {
 		Type  string
 		Media string `json:"media_type"`

@@ -69,6 +69,7 @@ var names = map[backend.ErrorKind]string{
 type stream struct {
 	w     http.ResponseWriter
 	index int
+	turn  int // of the conversation: ids of calls are unique in it
 }
 
 func (s *stream) begin() {
@@ -167,7 +168,7 @@ func (s *stream) parts(parts []backendtest.Part) {
 
 // call sends a tool call, its input in two pieces.
 func (s *stream) call(c backendtest.Call) {
-	s.start(object{"type": "tool_use", "id": fmt.Sprintf("toolu_%02d", s.index), "name": c.Name, "input": object{}})
+	s.start(object{"type": "tool_use", "id": fmt.Sprintf("toolu_%02d_%02d", s.turn, s.index), "name": c.Name, "input": object{}})
 	s.delta(object{"type": "input_json_delta", "partial_json": ""})
 	half := len(c.Input) / 2
 	for _, piece := range []string{c.Input[:half], c.Input[half:]} {

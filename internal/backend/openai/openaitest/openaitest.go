@@ -75,7 +75,7 @@ func Handler(answer Answer) http.Handler {
 		if Failed(w, r, reply) {
 			return
 		}
-		stream(w, r, reply, req.Model)
+		stream(w, r, reply, req.Model, req.Turns)
 	})
 }
 

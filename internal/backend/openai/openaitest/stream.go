@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"unicode/utf8"
 
 	"conclave/internal/backend/backendtest"
@@ -15,6 +16,7 @@ type writer struct {
 	w      http.ResponseWriter
 	seq    int
 	output []any // finished items
+	turn   int   // of the conversation
 }
 
 // event writes one event and flushes it.
@@ -31,9 +33,9 @@ func (w *writer) event(kind string, fields map[string]any) {
 
 // stream writes a reply the way the API does: an item for each kind of thing,
 // opened, filled and closed.
-func stream(rw http.ResponseWriter, r *http.Request, reply backendtest.Reply, model string) {
+func stream(rw http.ResponseWriter, r *http.Request, reply backendtest.Reply, model string, turn int) {
 	Begin(rw)
-	w := &writer{w: rw}
+	w := &writer{w: rw, turn: turn}
 	if reply.Cut && len(reply.Parts) == 0 {
 		return
 	}
@@ -120,10 +122,20 @@ func (w *writer) message(parts []backendtest.Part) int {
 	return n
 }
 
+// call calls a function; one of a namespace is named "namespace:function". Ids of
+// calls are unique in a conversation.
 func (w *writer) call(c backendtest.Call) {
 	id := w.id("fc")
+	if w.turn > 0 {
+		id = fmt.Sprintf("%s_%d", id, w.turn)
+	}
+	space, name, spaced := strings.Cut(c.Name, ":")
 	item := func(status, arguments string) map[string]any {
-		return map[string]any{"type": "function_call", "id": id, "call_id": "call_" + id, "name": c.Name, "status": status, "arguments": arguments}
+		out := map[string]any{"type": "function_call", "id": id, "call_id": "call_" + id, "name": c.Name, "status": status, "arguments": arguments}
+		if spaced {
+			out["namespace"], out["name"] = space, name
+		}
+		return out
 	}
 	w.open(item("in_progress", ""))
 	at := map[string]any{"item_id": id, "output_index": len(w.output)}
