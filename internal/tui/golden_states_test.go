@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ type state struct {
 }
 
 func states() []state {
-	return append(teamStates(), talkStates()...)
+	return slices.Concat(teamStates(), talkStates(), deskStates())
 }
 
 // teamStates are how a conversation with all agents can look.

@@ -69,9 +69,14 @@ func (b *bureau) Begin(_ context.Context, s event.SessionStarted) (event.FlowID,
 // desk is a play in front of a bureau.
 func desk(t testing.TB, w, h int) (*play, *bureau) {
 	p := rehearse(t, w, h, "none")
+	return p, p.bureau()
+}
+
+// bureau has the play be in front of one.
+func (p *play) bureau() *bureau {
 	b := &bureau{looking: p.program}
 	p.Model.c, p.Model.driver.c = b, b
-	return p, b
+	return b
 }
 
 // fullLaunch is a launch with everything in it.

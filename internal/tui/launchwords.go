@@ -157,6 +157,7 @@ func (m *Model) pathsOf(l event.Launch) []pathLine {
 		}
 		out = append(out, pathLine{words, c.Write})
 	}
+	slices.SortStableFunc(out, func(a, b pathLine) int { return int(bit(b.write)) - int(bit(a.write)) }) // what matters more
 	if len(out) == 0 {
 		return []pathLine{{words: "none of yours besides what the task names"}}
 	}

@@ -14,6 +14,11 @@ import (
 // archive is a window on a conversation with projects.
 func archive(t testing.TB, w, h int) (*play, *bureau) {
 	p, b := desk(t, w, h)
+	p.archived(b)
+	return p, b
+}
+
+func (p *play) archived(b *bureau) {
 	p.concluded()
 	b.projects = []project.Project{{
 		Name: "sorting", Dir: "/ws/projects/sorting", Context: "# Sorting\n\nGoal: the **fastest** sort.\n", Changed: p.now.Add(-time.Hour),
@@ -28,7 +33,6 @@ func archive(t testing.TB, w, h int) (*play, *bureau) {
 	}, {Name: "garden", Dir: "/ws/projects/garden", Changed: p.now.Add(-50 * time.Hour)}}
 	b.content = map[string]string{"sorting/report.md/0": "# Report\nfinal\nby hand\n", "sorting/report.md/2": "# Report\nfinal\n", "sorting/report.md/1": "# Report\ndraft\n"}
 	p.press(tea.KeyPressMsg{Code: tea.KeyF10})
-	return p, b
 }
 
 // IM-12.2, IM-12.4: projects, what is in each, and the deliverables in all their

@@ -14,6 +14,11 @@ import (
 // shelf is a window with conversations to go on with.
 func shelf(t testing.TB, w, h int) (*play, *bureau) {
 	p, b := desk(t, w, h)
+	p.shelf(b)
+	return p, b
+}
+
+func (p *play) shelf(b *bureau) {
 	p.interactive()
 	row := func(id, title, project, last string, ago time.Duration) control.Flow {
 		return control.Flow{Row: view.Row{ID: event.FlowID(id), Kind: view.KindSession, Session: event.SessionInteractive, Task: event.Inline(title), Project: project,
@@ -33,7 +38,6 @@ func shelf(t testing.TB, w, h int) (*play, *bureau) {
 		Talk: &view.Talk{Project: "sorting", Staffed: event.Staffed{Seat: event.Seat{Agent: "max"}}, Usage: event.Usage{Cost: 20_000}},
 	}}}
 	p.press(tea.KeyPressMsg{Code: tea.KeyF3})
-	return p, b
 }
 
 func ctrl(c rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: c, Mod: tea.ModCtrl} }
