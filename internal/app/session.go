@@ -195,7 +195,9 @@ func (a *App) Team(ctx context.Context, config string) (control.Team, error) {
 		out.Offline = out.Offline && offline
 		out.Agents = append(out.Agents, m)
 	}
-	out.Interactive = a.interactive(t)
+	if out.Interactive = a.interactive(t); out.Interactive != nil {
+		out.Offline = out.Offline && free(out.Interactive.Agent.Backend)
+	}
 	return out, nil
 }
 

@@ -211,3 +211,32 @@ func TestTalkFoundKeys(t *testing.T) {
 		t.Errorf("%s, %+v, %v", s.Seat.Gear, s.Team, err)
 	}
 }
+
+// The workspace of sessions is a folder of its own: what the program goes by is
+// not in it, for the agent writes there.
+func TestTalkWorkspace(t *testing.T) {
+	for name, fine := range map[string]bool{".": false, "..": false, ".conclave": false, "desk": true} {
+		a := salon(t, ", workspace: HERE")
+		file := filepath.Join(a.project, "team.yaml")
+		p, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, []byte(strings.Replace(string(p), "HERE", filepath.Join(a.project, name), 1)), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := a.Begin(t.Context(), event.SessionStarted{Kind: event.SessionInteractive, Config: file})
+		if (err == nil) != fine {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil {
+			continue
+		}
+		k := (&meeting{t: t, a: a, id: id}).drive()
+		k.tell("hello")
+		if _, err := os.Stat(filepath.Join(a.project, name, "projects")); err != nil || k.now().Talk.Staffed.Dir != filepath.Join(real(t, a.project), name) {
+			t.Errorf("%s: %v, %s", name, err, k.now().Talk.Staffed.Dir)
+		}
+		k.sound()
+	}
+}

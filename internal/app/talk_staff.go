@@ -44,6 +44,9 @@ func (a *App) staff(ctx context.Context, s event.SessionStarted) (event.Staffed,
 		Budget: in.Budget, RunBudget: event.Budget{Tokens: t.settings.MaxTokens, Cost: t.settings.MaxCost},
 		Permission: event.Override{On: s.Asks},
 	}}
+	if err := a.apart(out.Dir, t.file); err != nil {
+		return out, err
+	}
 	seats := t.seats
 	if s.Kind == event.SessionInteractive {
 		if out.Seat, err = a.hostSeat(t, out.Rules.Budget); err != nil {
@@ -131,6 +134,20 @@ func (a *App) workspaceDir(in *config.Interactive) string {
 		return in.Workspace
 	}
 	return filepath.Join(real, rest)
+}
+
+// apart refuses a workspace that holds what the program goes by: the agent of a
+// session writes there.
+func (a *App) apart(dir, file string) error {
+	for _, kept := range []string{a.state(), userState(), file} {
+		if kept == "" {
+			continue
+		}
+		if in, err := filepath.Rel(dir, named(kept)); err == nil && filepath.IsLocal(in) {
+			return control.Usagef("interactive_mode.workspace is %s, where agents write, and %s lies in it; name a folder of its own", dir, kept)
+		}
+	}
+	return nil
 }
 
 // ownWorkspace is where the projects of sessions with the project's own

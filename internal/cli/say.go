@@ -35,6 +35,10 @@ say, or by conclave resume.`,
 			if err != nil {
 				return err
 			}
+			if e.piped(a[len(a)-1:]) {
+				// Nobody typed it, so an @path in it is text and gives nothing.
+				text = strings.ReplaceAll(text, "@", `\@`)
+			}
 			if len(a) == 2 && o.fresh {
 				return control.Usagef("--new begins a conversation, so it does not go with the id of one")
 			}

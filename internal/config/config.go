@@ -143,10 +143,12 @@ func trusted(path string) error {
 	if err != nil {
 		real = abs // opening it says what is wrong
 	}
-	within := string(filepath.Separator) + filepath.Join(".conclave", "runs") + string(filepath.Separator)
-	for _, p := range []string{abs, real} {
-		if strings.Contains(p, within) {
-			return fmt.Errorf("%s lies in the directory of a run, where agents write; copy it to a place of your own after reading it", path)
+	for _, dir := range []string{"runs", "workspace"} {
+		within := string(filepath.Separator) + filepath.Join(".conclave", dir) + string(filepath.Separator)
+		for _, p := range []string{abs, real} {
+			if strings.Contains(p, within) {
+				return fmt.Errorf("%s lies in .conclave/%s, where agents write; copy it to a place of your own after reading it", path, dir)
+			}
 		}
 	}
 	return nil

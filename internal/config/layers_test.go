@@ -104,7 +104,8 @@ func TestConfigurationOfAgents(t *testing.T) {
 	if err := os.Symlink(inside, link); err != nil {
 		t.Skip("symbolic links: ", err)
 	}
-	for _, p := range []string{inside, link} {
+	scratch := write(t, filepath.Join(dir, ".conclave", "workspace", "scratch", "config.yaml"), team)
+	for _, p := range []string{inside, scratch, link} {
 		if _, err := config.Load(p); err == nil || !strings.Contains(err.Error(), "where agents write") {
 			t.Errorf("%s: %v", p, err)
 		}
