@@ -96,13 +96,24 @@ func (t *talker) run(parent context.Context, said event.Said) error {
 		case err := <-in.failed:
 			return err
 		case err := <-in.driven:
-			return err
+			return t.left(err)
 		case <-signals:
 			t.endLine()
 			fmt.Fprintf(t.Err, "The session is left as it is and nothing of it is lost.\n  go on:  conclave resume %[1]s\n  or end what goes on:  conclave sessions cancel %[1]s\n", t.id)
 			return outcome{exitCancelled}
 		}
 	}
+}
+
+// left is why the session is not driven any more. What was said is kept whatever
+// happened, so nobody has to say it again.
+func (t *talker) left(err error) error {
+	_, taken := errors.AsType[*control.TakenOver](err)
+	next := "conclave resume " + string(t.id)
+	if err == nil || taken || strings.Contains(err.Error(), next) {
+		return err
+	}
+	return fmt.Errorf("%w\nWhat you have said is kept. Once that is mended, go on with: %s", err, next)
 }
 
 func (in talkIn) delta(ctx context.Context) func(live.Delta) {
