@@ -95,7 +95,7 @@ func (s *Session) judgeSaid(b event.Said) *verdict {
 	switch {
 	case s.client():
 		return &verdict{code: codeClient, why: "Nobody listens in this session: a program outside launches its runs."}
-	case blank(b.Text):
+	case blank(b.Text) && len(b.Images)+len(b.Paths) == 0:
 		return &verdict{code: codeEmpty, why: "There is nothing to hear: the message is empty."}
 	case s.rules().Disabled && s.busy():
 		return &verdict{code: codeBusy, why: "A run is going on or waits for approval, and nothing is taken in meanwhile. Wait for its end, or cancel it first."}

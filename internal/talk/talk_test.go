@@ -191,3 +191,15 @@ func TestReadersBeforeAnything(t *testing.T) {
 		t.Error("it wants to be woken")
 	}
 }
+
+// TestPictureAlone: a picture, or a file, says something without words.
+func TestPictureAlone(t *testing.T) {
+	s := after(t, "start interactive\nstaff\n")
+	for i, b := range []event.Said{{Images: []string{"/shot.png"}}, {Paths: []event.ContextPath{{Path: "/src"}}}, {Text: event.Inline(" \n")}} {
+		s.submit(event.Fact{ID: fmt.Sprint("alone/", i), Body: b})
+		refused := slices.ContainsFunc(s.log, func(e event.Event) bool { return e.ID == fmt.Sprint("refused/alone/", i) })
+		if refused != (i == 2) {
+			t.Errorf("%+v: refused %t", b, refused)
+		}
+	}
+}
