@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/internal/app"
 	"conclave/internal/event"
 	"conclave/internal/view"
 )
@@ -23,12 +22,7 @@ func visits(t *testing.T, example, hello string, code int) *parlour {
 	x := p.start(t, "sessions", "say", "--new", "--config", example, hello)
 	id := x.says(x.err, `^(session-\S+): `)[1]
 	x.ends(code)
-	a, err := app.Open(p.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = a.Close() })
-	return &parlour{project: p, a: a, id: event.FlowID(id), seen: map[event.FlowID][]string{}}
+	return p.sits(t, event.FlowID(id))
 }
 
 // replied is what the agent said last.

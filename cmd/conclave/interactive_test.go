@@ -73,7 +73,6 @@ func newParlour(t *testing.T, rng *rand.Rand) *parlour {
 			t.Fatal(err)
 		}
 	}
-	k := &parlour{project: p, rng: rng, seen: map[event.FlowID][]string{}, acknowledged: map[uint64]string{}}
 	// Everything but looking is done by the program: what this process has in its
 	// environment is not to matter.
 	out := p.output(t, "sessions", "say", "--new", "--json", "--config", "talk.yaml", "hello")
@@ -81,14 +80,20 @@ func newParlour(t *testing.T, rng *rand.Rand) *parlour {
 	if err := json.Unmarshal([]byte(strings.SplitN(out, "\n", 2)[0]), &first); err != nil {
 		t.Fatal(err)
 	}
-	k.id = first.Flow
+	k := p.sits(t, first.Flow)
+	k.rng = rng
+	return k
+}
+
+// sits is a project in whose session somebody sits.
+func (p *project) sits(t *testing.T, id event.FlowID) *parlour {
+	t.Helper()
 	a, err := app.Open(p.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = a.Close() })
-	k.a = a
-	return k
+	return &parlour{project: p, a: a, id: id, seen: map[event.FlowID][]string{}, acknowledged: map[uint64]string{}}
 }
 
 // environment makes this process fit to do more than look, as the program does:
