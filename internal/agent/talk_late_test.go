@@ -234,3 +234,45 @@ func TestTalkCompactionKeepsTheUsersWords(t *testing.T) {
 		}
 	})
 }
+
+// A result that was pinned stays, also where another call of the same reply never
+// came to an end and the conversation up to there was put into fewer words.
+func TestTalkPinBesideAnUnfinishedCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := true
+		hang := &gadget{name: "hang", tier: tool.World, run: func(ctx context.Context, _ json.RawMessage) (tool.Result, error) {
+			<-ctx.Done()
+			return tool.Result{}, ctx.Err()
+		}}
+		long := chatty(700, says("They spoke."))
+		sp := &speaker{traits: long.traits}
+		sp.speak = func(n int, in backend.Input) reply {
+			if first {
+				first = false
+				return called("c1", event.ToolLaunchRun, `{"task":"Keep me."}`).and(called("c2", "hang", `{}`))
+			}
+			return long.speak(n, in)
+		}
+		p := parlours(t, actor("", sp, hang))
+		p.open()
+		p.say("Go. " + strings.Repeat("And mind the gap. ", 100))
+		p.tell(event.CancelRequested{By: "ann"})
+		for _, e := range agenttest.Events(t, p.log) {
+			if _, ok := e.Body.(event.Returned); ok {
+				p.tell(event.Pinned{Message: e.ID, On: true})
+			}
+		}
+		for n := range 8 {
+			p.say(fmt.Sprintf("%04d and so on.", n))
+		}
+		events := p.sound()
+		if len(agenttest.Bodies[event.Compacted](events, agenttest.Host)) == 0 {
+			t.Fatal("nothing was put into fewer words")
+		}
+		for i, in := range sp.inputs()[1:] {
+			if !strings.Contains(whole(in), "Done: Keep me.") {
+				t.Errorf("call %d has lost what was pinned", i+2)
+			}
+		}
+	})
+}
