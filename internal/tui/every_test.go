@@ -102,15 +102,25 @@ func (s *seat) rest() bool {
 	if s.r.Press("esc"); s.r.Model().Typed() != "" { // out of menus and searches first
 		s.r.Press("ctrl+c")
 	}
+	if s.r.Model().Place() != tui.InInput { // Esc has asked whether to cancel a run
+		s.r.Press("esc")
+	}
 	s.clock.pass(time.Minute)
 	return s.r.Model().Situation() == s.situation
 }
 
-// answers reports whether the window still takes what is typed.
+// answers reports whether the window still takes what is typed. What was taken back
+// may come into the input meanwhile.
 func (s *seat) answers() bool {
-	s.r.Type("zq")
-	ok := s.r.Settles(time.Second, func() bool { return strings.Contains(s.r.Screen(), "❯ zq") })
-	s.r.Press("ctrl+c")
+	ok := false
+	for range 5 {
+		if ok {
+			break
+		}
+		s.r.Type("zq")
+		ok = s.r.Settles(time.Second, func() bool { return strings.Contains(s.r.Screen(), "❯ zq") })
+		s.r.Press("ctrl+c")
+	}
 	return ok
 }
 
