@@ -73,6 +73,9 @@ func (l *Log) Acquire(ctx context.Context, flow event.FlowID, takeOver bool) (ev
 	if err := l.usable(ctx); err != nil {
 		return nil, fmt.Errorf("acquire %s: %w", flow, err)
 	}
+	if !takeOver {
+		_, _, _ = l.heldBy(ctx, flow) // outside the transaction, for what a killed holder leaves behind
+	}
 	le := &lease{log: l, flow: flow, holder: eventlog.Holder{PID: os.Getpid(), Since: time.Now().UTC().Round(0)}}
 	r := &request{
 		do:   func(w *writer) error { return w.acquire(le, takeOver) },
@@ -162,9 +165,30 @@ func (l *Log) Holder(ctx context.Context, flow event.FlowID) (eventlog.Holder, b
 	if eventlog.CheckFlow(flow) != nil {
 		return eventlog.Holder{}, false, nil
 	}
+	return l.heldBy(ctx, flow)
+}
+
+// linger is how long the lock of a holder that was killed may outlive it: a
+// program that it was about to start has a copy of its descriptors until that
+// program begins. On a busy machine this is some milliseconds.
+const linger = 500 * time.Millisecond
+
+// heldBy tells who has the lock of a flow. If that process is not there it looks
+// again for a moment. The lock has the last word: a process that cannot be seen may
+// be one of another container.
+func (l *Log) heldBy(ctx context.Context, flow event.FlowID) (eventlog.Holder, bool, error) {
 	path := filepath.Join(l.dir, "leases", string(flow))
-	h, ok, err := readHolder(path)
-	return h, ok, fail("read", path, err)
+	for until := time.Now().Add(linger); ; {
+		h, held, err := readHolder(path)
+		if err != nil || !held || h.PID == 0 || !gone(h.PID) || !time.Now().Before(until) {
+			return h, held, fail("read", path, err)
+		}
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-ctx.Done():
+			return h, held, nil
+		}
+	}
 }
 
 // lockFile returns the locked lease file. With takeOver, whoever holds it is
