@@ -128,7 +128,7 @@ func TestMCPElicitation(t *testing.T) {
 				return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": decision}}, nil
 			}})
 			told := launch(t.Context(), c)
-			want := "denied"
+			want := "cancelled"
 			if decision == event.LaunchApprove {
 				want = "success"
 				<-o.asked

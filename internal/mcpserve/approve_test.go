@@ -28,7 +28,7 @@ func decide(action, decision, note string) func(context.Context, *sdk.ElicitRequ
 }
 
 // The user of a client is asked through it, and what they answer is what counts.
-// IM-04.1
+// IM-04.1 IM-04.3
 func TestApproval(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error)
@@ -36,8 +36,8 @@ func TestApproval(t *testing.T) {
 		note   string
 	}{
 		"approved":  {decide("accept", "approve", ""), "success", ""},
-		"denied":    {decide("accept", "deny", "too dear"), "denied", "too dear"},
-		"declined":  {decide("decline", "", ""), "denied", ""},
+		"denied":    {decide("accept", "deny", "too dear"), "cancelled", "too dear"},
+		"declined":  {decide("decline", "", ""), "cancelled", ""},
 		"undecided": {decide("cancel", "", ""), "awaiting_approval", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,6 +59,13 @@ func TestApproval(t *testing.T) {
 			}
 			if note, _ := got["note"].(string); note != tt.note {
 				t.Errorf("the note is %q", note)
+			}
+			if tt.status == "cancelled" {
+				// A refusal is one of the four statuses a caller is told of.
+				why, _ := got["error"].(string)
+				if got["stopped_by"] != "user" || !strings.HasPrefix(why, "the user did not approve this run") || !strings.Contains(why, tt.note) {
+					t.Errorf("refused: %v", got)
+				}
 			}
 			for _, want := range []string{"what is six times seven?", "ada, bo", "no refinement", "1200 tokens"} {
 				if !strings.Contains(asked, want) {
@@ -92,7 +99,6 @@ func TestApprovedElsewhere(t *testing.T) {
 
 // Whoever is second is told so, and a run that was changed meanwhile is not
 // launched as it was.
-// IM-04.3
 func TestTwoApprove(t *testing.T) {
 	w := newWorld()
 	w.approve = true
@@ -124,7 +130,7 @@ func TestTwoApprove(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := res.StructuredContent.(map[string]any)
-	if got["status"] != "denied" || got["note"] != "no" || !strings.Contains(textOf(res), "did not count") {
+	if got["status"] != "cancelled" || got["note"] != "no" || !strings.Contains(textOf(res), "did not count") {
 		t.Errorf("got %v\n%s", got, textOf(res))
 	}
 	if n != 2 || w.launched(t) != 0 {

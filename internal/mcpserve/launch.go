@@ -30,21 +30,24 @@ type made struct {
 
 // pending is what a call comes to that ends before its run.
 type pending struct {
-	Status  string       `json:"status"` // running, awaiting_approval or denied
+	Status  string       `json:"status"` // running, awaiting_approval or cancelled
 	RunID   event.FlowID `json:"run_id,omitempty"`
 	Want    string       `json:"want,omitempty"`
 	Session event.FlowID `json:"session,omitempty"`
 	// Progress is how the run stands, in words.
 	Progress string `json:"progress,omitempty"`
-	Note     string `json:"note,omitempty"` // what the person said
-	How      string `json:"how"`
+	// Of a run that a person did not approve: as any result tells it, and what
+	// they said.
+	StoppedBy event.StoppedBy `json:"stopped_by,omitempty"`
+	Error     string          `json:"error,omitempty"`
+	Note      string          `json:"note,omitempty"`
+	How       string          `json:"how"`
 }
 
 // Statuses besides those of a run that is over.
 const (
 	statusRunning  = "running"
 	statusAwaiting = "awaiting_approval"
-	statusDenied   = "denied"
 )
 
 // launchRun has a run launched and waits for what it comes to.
@@ -179,12 +182,8 @@ func (s *Server) outcome(ctx context.Context, m *made, st state) (*sdk.CallToolR
 func (s *Server) pending(ctx context.Context, p place, w want) pending {
 	out := pending{Status: statusRunning, RunID: w.run, Want: w.id, Session: p.session}
 	switch {
-	case w.closed != nil && w.closed.How == "cancelled":
-		out.Status, out.Note = string(event.StatusCancelled), w.closed.Text
-		out.How = "The run was called off before it began."
 	case w.closed != nil && w.closed.Choice != event.LaunchApprove:
-		out.Status, out.Note = statusDenied, w.closed.Text
-		out.How = "A person decided that this run is not launched. Do not launch it again unless they ask for it."
+		out.never(*w.closed)
 	case w.open():
 		out.Status = statusAwaiting
 		out.How = fmt.Sprintf("A person has to approve this run before it begins. Tell them: %s. Then call get_run with run_id %q and wait, or launch_run again with the same arguments; that does not launch it twice.", how(p, w), w.id)
@@ -197,6 +196,20 @@ func (s *Server) pending(ctx context.Context, p place, w want) pending {
 		}
 	}
 	return out
+}
+
+// never is for a run that was not approved: it is cancelled like one that was
+// ended, except that there is nothing to show for it.
+func (p *pending) never(c event.Closed) {
+	p.Status, p.StoppedBy, p.Note = string(event.StatusCancelled), event.StoppedByUser, strings.TrimSpace(c.Text)
+	p.Error = "the user did not approve this run"
+	p.How = "A person decided that this run is not launched. Do not launch it again unless they ask for it."
+	if c.How == "cancelled" {
+		p.Error, p.How = "the run was called off before it began", "The run was called off before it began."
+	}
+	if p.Note != "" {
+		p.Error += ": " + p.Note
+	}
 }
 
 // runResult is what a run has come to. One that could not begin has no log.

@@ -35,8 +35,8 @@ var (
 		"final":{"type":"boolean"},"content":{"type":"string"},"workspace":{"type":"string"}}}`)
 	// launchOut is a RunResult, or how a run stands that is not over.
 	launchOut = json.RawMessage(`{"type":"object","required":["status"],"properties":{
-		"status":{"type":"string","enum":["success","timeout","error","cancelled","running","awaiting_approval","denied"],
-			"description":"The first four are of a run that is over, each with whatever answers and files there are"},
+		"status":{"type":"string","enum":["success","timeout","error","cancelled","running","awaiting_approval"],
+			"description":"The first four are of a run that is over, each with whatever answers and files there are; cancelled is also one that was not approved"},
 		"run_id":{"type":"string"},
 		"want":{"type":"string","description":"Names a run that is not launched yet"},
 		"session":{"type":"string"},
