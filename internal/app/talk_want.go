@@ -105,11 +105,11 @@ func (a *App) Offer(ctx context.Context, config string) (control.Offer, error) {
 	}, nil
 }
 
-// guidance is when and how runs are launched.
+// guidance is what a program outside is told of when and how to launch runs.
 func guidance(team []event.Teammate, approve bool) string {
 	var all []prompt.Teammate
 	for _, t := range team {
 		all = append(all, prompt.Teammate{Name: string(t.Agent), Backend: t.Backend, Model: t.Model, About: t.About})
 	}
-	return prompt.Orchestrator(all, approve)
+	return prompt.Outside(all, approve)
 }

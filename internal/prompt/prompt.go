@@ -7,7 +7,8 @@
 // answer, however it is written.
 //
 // The agent that a person talks to in a session has sections of its own: talk.go
-// has their table, the folder talk their files.
+// has their table, the folder talk their files. A program outside that launches
+// runs is told of them in outside.go.
 //
 // The package is pure: the same [In] always gives the same text.
 package prompt

@@ -86,20 +86,6 @@ func TalkSystem(in TalkIn) string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// Orchestrator is what whoever launches runs has to know of them, and no more: a
-// program outside is told it as well.
-func Orchestrator(team []Teammate, approve bool) string {
-	file := "freely.md"
-	if approve {
-		file = "approve.md"
-	}
-	parts := []string{talkFile("orchestrator.md"), talkFile(file)}
-	if len(team) > 0 {
-		parts = append(parts, roster(team))
-	}
-	return strings.Join(parts, "\n\n") + "\n"
-}
-
 func talkFile(name string) string {
 	text, err := talkFiles.ReadFile("talk/" + name)
 	if err != nil {

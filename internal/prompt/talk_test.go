@@ -43,7 +43,6 @@ func TestTalkGolden(t *testing.T) {
 	for name, in := range talks() {
 		golden(t, "talk-"+name, TalkSystem(in))
 	}
-	golden(t, "talk-outside", Orchestrator(talks()["all"].Team, true))
 }
 
 func golden(t *testing.T, name, got string) {
@@ -144,16 +143,13 @@ func TestTalkLeavesOutCoordination(t *testing.T) {
 			t.Errorf("%s speaks of %q", name, found)
 		}
 	}
-	if found := odd.FindString(Orchestrator(talks()["all"].Team, false)); found != "" {
-		t.Errorf("outside programs are told of %q", found)
-	}
 }
 
 // What is needed to delegate, chain, recover and translate plain words is told.
 //
 // IM-03.4 DZ-01
 func TestOrchestratorTells(t *testing.T) {
-	text := Orchestrator(talks()["all"].Team, true)
+	text := TalkSystem(talks()["bare"])
 	for what, words := range map[string]string{
 		"entry point":          "You are the agent a person talks to",
 		"answer directly":      "Answer yourself, without a run",
