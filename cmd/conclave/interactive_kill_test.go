@@ -176,10 +176,15 @@ func (k *parlour) does(t *testing.T, c *tally, args ...string) (killed bool) {
 	var wg sync.WaitGroup
 	if k.rng != nil && c.n.Load() < c.most && k.rng.IntN(4) > 0 {
 		after, moment := k.rng.IntN(25), time.Duration(k.rng.IntN(4000))*time.Microsecond
-		if after == 0 { // before anything, or in the middle of the start
+		var at string
+		switch {
+		case after == 0: // before anything, or in the middle of the start
 			moment *= 15
+		case after%4 == 0: // where few events are, and much hangs on them
+			at, after = []string{"asked", "closed", "launched", "returned"}[k.rng.IntN(4)], 1000
+			moment *= 4
 		}
-		wg.Go(func() { k.killAfter(ctx, x, before, after, moment) })
+		wg.Go(func() { k.killAfter(ctx, x, before, after, at, moment) })
 	}
 	x.readers.Wait()
 	_ = x.cmd.Wait()
@@ -200,8 +205,9 @@ func (k *parlour) does(t *testing.T, c *tally, args ...string) (killed bool) {
 }
 
 // killAfter kills a process a moment after the n-th new event of the session or
-// of its runs, or as soon as the session waits for a person again.
-func (k *parlour) killAfter(ctx context.Context, x *process, s view.Session, n int, moment time.Duration) {
+// of its runs, or the first of that kind, or as soon as the session waits for a
+// person again.
+func (k *parlour) killAfter(ctx context.Context, x *process, s view.Session, n int, at string, moment time.Duration) {
 	events := make(chan event.Event)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -228,7 +234,9 @@ func (k *parlour) killAfter(ctx context.Context, x *process, s view.Session, n i
 		select {
 		case e := <-events:
 			if e.Flow == k.id {
-				s = s.Apply(e)
+				if s = s.Apply(e); event.Kind(e.Body) == at {
+					n = 1 // the last
+				}
 			}
 			worked = worked || !waits(s)
 			if l, ok := e.Body.(event.Launched); ok {

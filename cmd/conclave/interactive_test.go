@@ -52,11 +52,11 @@ steps:
       - {tool: {name: shell, input: {command: echo once >> count}}}
       - {tool: {name: launch_run, input: {task: "{{.Said}}", context: for a friend}}}
   - when: {reply: 3, said: "^write"}
-    do: [{tool: {name: publish_deliverable, input: {path: note.md, content: "{{field ` + "`final_answer`" + ` .Result}}"}}}]
+    do: [{delay: 10ms}, {tool: {name: publish_deliverable, input: {path: note.md, content: "{{field ` + "`final_answer`" + ` .Result}}"}}}]
   - when: {reply: 4, said: "^write"}
-    do: [{say: It is published.}]
+    do: [{delay: 5ms}, {say: It is published.}]
   - when: {said: "^mind"}
-    do: [{say: "I mind it, and it came to this: {{field ` + "`final_answer`" + ` .Result}}"}]
+    do: [{delay: 10ms}, {say: "I mind it, and it came to this: {{field ` + "`final_answer`" + ` .Result}}"}]
   - when: {result: '"status":\s*"cancelled"'}
     do: [{delay: 4ms}, {say: "Not launched: {{field ` + "`error`" + ` .Result}}"}]
   - when: {reply: 1, said: "^launch"}
