@@ -172,7 +172,11 @@ func (h *chair) run(ctx context.Context, l launching, end *atomic.Pointer[wish])
 			}
 		case err == nil, end.Load() != cancel: // nobody has to work for a run to end
 		case there:
-			return r, err
+			w, ok := h.unheardWish(ctx)
+			if cancel != nil || !ok {
+				return r, err
+			}
+			end.CompareAndSwap(nil, &w) // and nobody has to work any more
 		default:
 			if _, began, _ := h.outcome(ctx, l.run); began {
 				return r, err
@@ -180,6 +184,22 @@ func (h *chair) run(ctx context.Context, l launching, end *atomic.Pointer[wish])
 			return event.Returned{Error: err.Error()}, nil
 		}
 	}
+}
+
+// unheardWish is a cancel that waits in the session's inbox. A run that cannot go on
+// ends the driving, perhaps before that was taken in, and the next time again.
+func (h *chair) unheardWish(ctx context.Context) (wish, bool) {
+	ctx, done := context.WithTimeout(ctx, glance)
+	defer done()
+	for f, err := range h.log.Inbox(ctx, h.id) {
+		if err != nil {
+			break
+		}
+		if c, ok := f.Body.(event.CancelRequested); ok {
+			return wish{ID: f.ID, CancelRequested: c}, true
+		}
+	}
+	return wish{}, false
 }
 
 // begin starts a run that the log does not have.
