@@ -112,7 +112,15 @@ func (o *office) stdio(t *testing.T, more ...string) (command string, args []str
 // listen starts the server on a port, and gives its address and token.
 func (o *office) listen(t *testing.T, more ...string) (url, token string, p *process) {
 	t.Helper()
-	p = o.start(t, append([]string{"mcp", "--config", "team.yaml", "--http", "127.0.0.1:0"}, more...)...)
+	// Other than start this lets it be for as long as the test goes on.
+	p = &process{t: t, cmd: o.command(append([]string{"mcp", "--config", "team.yaml", "--http", "127.0.0.1:0"}, more...)...), out: newTranscript(), err: newTranscript()}
+	out, errs := p.pipe(p.cmd.StdoutPipe), p.pipe(p.cmd.StderrPipe)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	p.readers.Go(func() { p.out.read(out) })
+	p.readers.Go(func() { p.err.read(errs) })
 	said := p.err.await(regexp.MustCompile(`Listening on (http://\S+/mcp)\nToken, shown once: (\S+)\n`))
 	if said == nil {
 		t.Fatalf("it does not listen: %s", p.err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -85,14 +86,60 @@ func (g *givenUp) take(call string) (reason string, given bool) {
 	return reason, given
 }
 
+// has reports whether a call was given up, be it after its end: client and server
+// may speak at the same time.
+func (g *givenUp) has(call string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, given := g.reasons[call]
+	return given
+}
+
 // impatient reads in a reason that it was the client's patience: "Request timed
 // out", "request timeout", "-32001".
 var impatient = regexp.MustCompile(`(?i)time[sd]?[ _-]?out|-32001|deadline`)
 
+// unclear reads in a reason that it may be either: Codex says "MCP response future
+// dropped" whether its user or its patience has ended the call. Then the run goes
+// on for a while, and ends if nobody comes back to it.
+var unclear = regexp.MustCompile(`(?i)dropped`)
+
+// while is how long a model may take to come back.
+const while = time.Minute
+
+// reconsider ends a run later, unless a call comes back to it.
+func (s *Server) reconsider(m *made) {
+	s.launching.Lock()
+	joined := m.joined
+	s.launching.Unlock()
+	s.later.Go(func() {
+		timer := time.NewTimer(while)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-s.left:
+			return // whoever goes on with the run goes on with it
+		}
+		s.launching.Lock()
+		back := m.joined != joined
+		s.launching.Unlock()
+		if !back {
+			s.endRun(context.Background(), m)
+		}
+	})
+}
+
+// endRun ends the run of a call that was given up.
+func (s *Server) endRun(ctx context.Context, m *made) {
+	if err := s.withdraw(ctx, m.place, "gave up the call"); err != nil {
+		s.o.Say(fmt.Sprintf("the run of a call that was given up could not be ended: %v", err))
+	}
+}
+
 // A call is what is known of a tool call, from its coming in to its end: the
 // library may ask the client something in between. Its handler sets the fields.
 type call struct {
-	ends  place // the run that ends with the call, if it is given up
+	ends  *made // the run that ends with the call, if it is given up
 	tells *made // whose result it tells
 }
 
@@ -117,20 +164,20 @@ func (s *Server) minding(next sdk.MethodHandler) sdk.MethodHandler {
 		}
 		var c call
 		res, err := next(context.WithValue(ctx, callKey{}, &c), method, r)
-		reason, given := "", ctx.Err() != nil
+		name := ""
 		if p, ok := r.GetParams().(*sdk.CallToolParamsRaw); ok {
-			name, _ := p.Meta[metaCall].(string)
-			why, noted := s.givenUp.take(name)
-			reason, given = why, given || noted
+			name, _ = p.Meta[metaCall].(string)
 		}
+		reason, given := s.givenUp.take(name)
 		switch {
-		case !given && err == nil:
-			s.told(c.tells)
+		case !given && ctx.Err() == nil && err == nil:
+			s.told(c.tells, name)
 		// A connection that is lost says nothing about the run.
-		case c.ends.want != "" && errors.Is(context.Cause(ctx), context.Canceled) && !s.closing.Load() && !impatient.MatchString(reason):
-			if err := s.withdraw(context.WithoutCancel(ctx), c.ends, "gave up the call"); err != nil {
-				s.o.Say(fmt.Sprintf("the run of a call that was given up could not be ended: %v", err))
-			}
+		case c.ends == nil, !errors.Is(context.Cause(ctx), context.Canceled), s.closing.Load(), impatient.MatchString(reason):
+		case unclear.MatchString(reason):
+			s.reconsider(c.ends)
+		default:
+			s.endRun(context.WithoutCancel(ctx), c.ends)
 		}
 		return res, err
 	}

@@ -26,6 +26,9 @@ type made struct {
 	// told: the client has its result, or wanted it no longer. A run whose client
 	// did not wait for its end is still owed to it.
 	told bool
+	by   string // the call that told it
+	// joined counts the calls that have waited for it.
+	joined int
 }
 
 // pending is what a call comes to that ends before its run.
@@ -61,7 +64,8 @@ func (s *Server) launchRun(ctx context.Context, r *sdk.CallToolRequest) (*sdk.Ca
 	if err != nil {
 		return nil, err
 	}
-	callOf(ctx).ends = m.place
+	s.join(m)
+	callOf(ctx).ends = m
 	until := time.NewTimer(s.o.Wait)
 	defer until.Stop()
 	asking, reply := s.mayAsk(r), ""
@@ -106,7 +110,8 @@ func (s *Server) find(ctx context.Context, r *sdk.CallToolRequest, id string, p 
 		if err != nil {
 			return nil, err
 		}
-		if w, ok := b.wants[m.want]; !ok && b.refused[m.want] == "" || ok && (!w.over() || w.returned != nil && !m.told) {
+		owed := !m.told || s.givenUp.has(m.by)
+		if w, ok := b.wants[m.want]; owed && (!ok && b.refused[m.want] == "" || ok && (!w.over() || w.returned != nil)) {
 			return m, nil
 		}
 	}
@@ -241,14 +246,21 @@ func resolve(ctx context.Context, c control.Control, r view.RunResult) (view.Run
 	return r.Fill(texts), nil
 }
 
+// join says that a call waits for a run.
+func (s *Server) join(m *made) {
+	s.launching.Lock()
+	defer s.launching.Unlock()
+	m.joined++
+}
+
 // told says that a client has the result of a run.
-func (s *Server) told(m *made) {
+func (s *Server) told(m *made, call string) {
 	if m == nil {
 		return
 	}
 	s.launching.Lock()
 	defer s.launching.Unlock()
-	m.told = true
+	m.told, m.by = true, call
 }
 
 // withdraw ends a wanted run.
@@ -256,7 +268,7 @@ func (s *Server) withdraw(ctx context.Context, p place, why string) error {
 	s.launching.Lock()
 	for _, m := range s.wanted {
 		if m.place == p {
-			m.told = true // nobody waits for it
+			m.told, m.by = true, "" // nobody waits for it
 		}
 	}
 	s.launching.Unlock()

@@ -71,6 +71,8 @@ type Server struct {
 	secret  []byte // signs what clients keep for us
 	givenUp givenUp
 	closing atomic.Bool
+	left    chan struct{}  // closed when the server is done
+	later   sync.WaitGroup // runs that end unless somebody comes back
 
 	launching sync.Mutex       // one call at a time looks for its run or wants one
 	wanted    map[string]*made // by what identifies a call
@@ -94,6 +96,7 @@ func New(ctx context.Context, c control.Control, o Options) (*Server, error) {
 	}
 	s := &Server{
 		c: c, o: o, offer: offer, secret: make([]byte, 32), wanted: map[string]*made{}, listed: map[string]bool{},
+		left: make(chan struct{}),
 		desk: &desk{c: c, config: o.Config},
 	}
 	_, _ = rand.Read(s.secret) // never fails
@@ -173,6 +176,8 @@ func arguments(r *sdk.CallToolRequest, into any) error {
 // leave ends the driving. What goes on is handed over to a background process.
 func (s *Server) leave(ctx context.Context) error {
 	s.closing.Store(true)
+	close(s.left)
+	s.later.Wait()
 	handed, err := s.desk.close(ctx)
 	for id, pid := range handed {
 		s.o.Say(fmt.Sprintf("The runs go on in the background, process %d; follow them with: conclave log --follow %s", pid, id))

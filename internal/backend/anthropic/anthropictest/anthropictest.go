@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/backendtest"
@@ -53,6 +54,7 @@ func Scene(s backendtest.Scene) Answer {
 
 // Handler is the server.
 func Handler(answer Answer) http.Handler {
+	var replies atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/v1/models"):
@@ -73,7 +75,7 @@ func Handler(answer Answer) http.Handler {
 				fail(w, r, *reply.Fail)
 				return
 			}
-			(&stream{w: w, turn: req.Turns}).play(r, reply)
+			(&stream{w: w, n: replies.Add(1)}).play(r, reply)
 		}
 	})
 }

@@ -69,7 +69,7 @@ var names = map[backend.ErrorKind]string{
 type stream struct {
 	w     http.ResponseWriter
 	index int
-	turn  int // of the conversation: ids of calls are unique in it
+	n     int64 // of the reply: ids of messages and calls are unique
 }
 
 func (s *stream) begin() {
@@ -98,7 +98,7 @@ func (s *stream) play(r *http.Request, reply backendtest.Reply) {
 		u = event.Usage{Input: 10, Output: 5}
 	}
 	s.send("message_start", object{"message": object{
-		"id": "msg_fake", "type": "message", "role": "assistant", "content": []any{}, "model": "claude", "stop_reason": nil,
+		"id": fmt.Sprintf("msg_fake_%d", s.n), "type": "message", "role": "assistant", "content": []any{}, "model": "claude", "stop_reason": nil,
 		"usage": object{
 			"input_tokens": u.Input - u.Cached, "cache_read_input_tokens": u.Cached,
 			"cache_creation_input_tokens": 0, "output_tokens": 1,
@@ -168,7 +168,7 @@ func (s *stream) parts(parts []backendtest.Part) {
 
 // call sends a tool call, its input in two pieces.
 func (s *stream) call(c backendtest.Call) {
-	s.start(object{"type": "tool_use", "id": fmt.Sprintf("toolu_%02d_%02d", s.turn, s.index), "name": c.Name, "input": object{}})
+	s.start(object{"type": "tool_use", "id": fmt.Sprintf("toolu_%02d_%02d", s.n, s.index), "name": c.Name, "input": object{}})
 	s.delta(object{"type": "input_json_delta", "partial_json": ""})
 	half := len(c.Input) / 2
 	for _, piece := range []string{c.Input[:half], c.Input[half:]} {
