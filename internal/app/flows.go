@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agnivade/levenshtein"
 
@@ -41,6 +42,7 @@ func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
 		}
 		out = append(out, row)
 	}
+	a.answered(ctx, out)
 	slices.SortStableFunc(out, func(x, y control.Flow) int { return y.Started.Compare(x.Started) })
 	return out, nil
 }
@@ -69,6 +71,45 @@ func (a *App) sessionRow(ctx context.Context, row *control.Flow) {
 	}
 	row.Row = row.With(*s.Session)
 	row.Waiting = len(s.Session.Gates) > 0 || s.Session.Running != "" && row.Driver != nil && a.waiting(ctx, s.Session.Running)
+}
+
+// answered marks the sessions whose questions have their answers in the inbox. All
+// are looked at in the time that one takes.
+func (a *App) answered(ctx context.Context, rows []control.Flow) {
+	log, err := a.existing(ctx)
+	if err != nil {
+		return
+	}
+	var wg sync.WaitGroup
+	for i := range rows {
+		if r := &rows[i]; r.Kind == view.KindSession && r.Waiting && r.Driver == nil {
+			wg.Go(func() { r.Answered = a.replied(ctx, log, r.ID) })
+		}
+	}
+	wg.Wait()
+}
+
+// replied reports whether everything a session asks was answered by somebody.
+func (a *App) replied(ctx context.Context, log eventlog.Log, id event.FlowID) bool {
+	now, err := a.Open(ctx, id)
+	if err != nil {
+		return false
+	}
+	open := map[string]int{}
+	for _, g := range now.Card.Gates {
+		open[g.Gate] = g.Revision
+	}
+	ctx, done := context.WithTimeout(ctx, glance)
+	defer done()
+	for f, err := range log.Inbox(ctx, id) {
+		if r, ok := f.Body.(event.Replied); err == nil && ok && open[r.Gate] == r.Revision {
+			delete(open, r.Gate)
+		}
+		if err != nil || len(open) == 0 {
+			break
+		}
+	}
+	return len(open) == 0
 }
 
 // waiting reports whether a run asks a person something.

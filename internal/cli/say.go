@@ -84,7 +84,7 @@ func (e *env) sayIn(ctx context.Context, c control.Control, a []string, text str
 // sayWhere is the conversation that is meant.
 func (e *env) sayWhere(ctx context.Context, c control.Control, a []string, o sayOptions) (event.FlowID, error) {
 	if len(a) == 1 {
-		return c.Find(ctx, a[0])
+		return sessionNamed(ctx, c, a[0])
 	}
 	if !o.fresh {
 		id, ok, err := c.Newest(ctx)

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"conclave/internal/config"
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/view"
@@ -118,7 +121,7 @@ func sessionRow(f control.Flow) []string {
 // findSession finds the one that is named, else the newest.
 func findSession(ctx context.Context, c control.Control, a []string) (event.FlowID, error) {
 	if len(a) == 1 {
-		return c.Find(ctx, a[0])
+		return sessionNamed(ctx, c, a[0])
 	}
 	flows, err := c.Flows(ctx)
 	if err != nil {
@@ -128,6 +131,43 @@ func findSession(ctx context.Context, c control.Control, a []string) (event.Flow
 		return flows[i].ID, nil
 	}
 	return "", control.Usagef("there are no sessions here yet")
+}
+
+// nearestSessions is how many are offered for one that is not there.
+const nearestSessions = 3
+
+// sessionNamed finds what a person has typed where a session is meant: runs do not
+// make it ambiguous and are not offered for it. A run is found if nothing else is
+// meant, for the caller to tell what to do with that.
+func sessionNamed(ctx context.Context, c control.Control, typed string) (event.FlowID, error) {
+	id, err := c.Find(ctx, typed)
+	if _, none := errors.AsType[*control.NotFound](err); !none {
+		return id, err
+	}
+	flows, err := c.Flows(ctx)
+	if err != nil {
+		return "", err
+	}
+	var all, match []event.FlowID
+	for _, f := range flows {
+		if !isSession(f) {
+			continue
+		}
+		all = append(all, f.ID)
+		if strings.Contains(string(f.ID), typed) {
+			match = append(match, f.ID)
+		}
+	}
+	switch {
+	case len(match) == 1:
+		return match[0], nil
+	case len(match) > 1:
+		return "", &control.NotFound{What: "session", Typed: typed, Several: match[:min(len(match), 10)]}
+	}
+	slices.SortStableFunc(all, func(x, y event.FlowID) int {
+		return cmp.Compare(config.Slips(string(x), typed), config.Slips(string(y), typed))
+	})
+	return "", &control.NotFound{What: "session", Typed: typed, Nearest: all[:min(len(all), nearestSessions)]}
 }
 
 // resumeSession goes on with what is not finished in a session, and shows what

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +69,7 @@ func (e *env) showSession(ctx context.Context, c control.Control, s view.Session
 		if s.Kind == event.SessionClient {
 			who = p.bold(view.OneLine(t.By) + " wants,")
 		}
-		fmt.Fprintf(e.Out, "\n%s %s\n%s\n", who, t.At.Local().Format("Jan _2 15:04"), view.Clean(strings.TrimSpace(said)))
+		fmt.Fprintf(e.Out, "\n%s %s\n%s\n", who, clock(t.At), view.Clean(strings.TrimSpace(said)))
 		if err := e.showSteps(ctx, c, s, t); err != nil {
 			return err
 		}
@@ -78,6 +79,9 @@ func (e *env) showSession(ctx context.Context, c control.Control, s view.Session
 	}
 	return e.showWaiting(ctx, c, s)
 }
+
+// clock is when something was said.
+func clock(t time.Time) string { return t.Local().Format("Jan _2 15:04") }
 
 // showTalk says who talks in the session, on what, and what it has cost.
 func (e *env) showTalk(s view.Session) {
@@ -134,10 +138,10 @@ func (e *env) showStep(ctx context.Context, c control.Control, s view.Session, s
 	switch step.Kind {
 	case view.StepText:
 		if text = strings.TrimSpace(text); text != "" {
-			fmt.Fprintf(e.Out, "\n%s\n%s\n", p.bold(view.OneLine(string(s.Talk.Staffed.Seat.Agent))+","), view.Clean(text))
+			fmt.Fprintf(e.Out, "\n%s %s\n%s\n", p.bold(view.OneLine(string(s.Talk.Staffed.Seat.Agent))+","), clock(step.At), view.Clean(text))
 		}
 	case view.StepSaid:
-		fmt.Fprintf(e.Out, "\n%s %s\n%s\n", p.bold("You,"), step.At.Local().Format("Jan _2 15:04"), view.Clean(strings.TrimSpace(text)))
+		fmt.Fprintf(e.Out, "\n%s %s\n%s\n", p.bold("You,"), clock(step.At), view.Clean(strings.TrimSpace(text)))
 	case view.StepTool:
 		how := "has not returned"
 		switch {
@@ -177,6 +181,17 @@ func wantedWords(w view.SessionWant) string {
 
 // showWaiting prints the questions that wait for a person.
 func (e *env) showWaiting(ctx context.Context, c control.Control, s view.Session) error {
+	if len(s.Gates) == 0 {
+		return nil
+	}
+	flows, err := c.Flows(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(flows, func(f control.Flow) bool { return f.ID == s.ID && f.Answered }) {
+		fmt.Fprintf(e.Out, "\nWhat it waited for is answered, and nobody drives it; go on with: conclave resume %s\n", s.ID)
+		return nil
+	}
 	for _, g := range s.Gates {
 		what, err := e.gateText(ctx, c, s, g)
 		if err != nil {

@@ -193,7 +193,11 @@ func (e *env) heard(ctx context.Context, c control.Control, id event.FlowID, ref
 	case over:
 		fmt.Fprintln(e.Out, done)
 	default:
-		fmt.Fprintf(e.Out, "Noted. Nobody drives the run now; it is told when it goes on: conclave resume %s\n", id)
+		what := "run"
+		if namesSession(id) {
+			what = "conversation"
+		}
+		fmt.Fprintf(e.Out, "Noted. Nobody drives the %s now; it is told when it goes on: conclave resume %s\n", what, id)
 	}
 	return ctx.Err()
 }

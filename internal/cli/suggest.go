@@ -19,7 +19,7 @@ import (
 func args(low, high int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, a []string) error {
 		if slices.Contains(a, "") {
-			return control.Usagef("an empty argument names no run\nSee: %s --help", c.CommandPath())
+			return control.Usagef("an argument is empty; %s takes %s\nSee: %[1]s --help", c.CommandPath(), what)
 		}
 		if len(a) < low || len(a) > high {
 			return control.Usagef("%s takes %s%s\nSee: %s --help", c.CommandPath(), what, meant(c, a), c.CommandPath())

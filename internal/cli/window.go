@@ -94,10 +94,10 @@ func (e *env) rootRun(cmd *cobra.Command, w *windowFlags, a []string) error {
 	plain := w.plain && e.window != nil
 	if e.window == nil || !e.atTerminal() && !plain {
 		if task != "" {
-			return control.Usagef("a conversation needs a terminal to be held at; without one: conclave run %q", task)
+			return control.Usagef("a conversation needs a terminal to be held at; without one: conclave run %q%s", task, e.orSay(cmd.Context(), w, task))
 		}
 		if *w != (windowFlags{}) { // who says how the window is to be wants it
-			return control.Usagef("the window needs a terminal; without one: conclave run \"your task\", with the same flags")
+			return control.Usagef("the window needs a terminal; without one: conclave run \"your task\", with the same flags%s", e.orSay(cmd.Context(), w, "what you want"))
 		}
 		return cmd.Help()
 	}
@@ -107,6 +107,27 @@ func (e *env) rootRun(cmd *cobra.Command, w *windowFlags, a []string) error {
 			Interactive: w.interactive(), New: w.fresh || task != "" || w.config != "",
 		})
 	})
+}
+
+// orSay is what to type to talk without a terminal, where somebody is there to be
+// talked to; else nothing.
+func (e *env) orSay(ctx context.Context, w *windowFlags, task string) string {
+	out := ""
+	_ = e.with(func(c control.Control) error { // what is wrong is said by whoever needs it right
+		t, err := c.Team(ctx, w.config)
+		if err == nil && t.Interactive != nil && w.interactive() {
+			out = fmt.Sprintf("; or to the agent you talk to: conclave sessions say --new%s %q", configFlag(w.config), task)
+		}
+		return err
+	})
+	return out
+}
+
+func configFlag(file string) string {
+	if file == "" {
+		return ""
+	}
+	return " --config " + file
 }
 
 // taskOrCommand is for the root, whose arguments are a task or a command that it

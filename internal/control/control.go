@@ -128,6 +128,9 @@ type Flow struct {
 	Offline bool `json:"offline"`
 	// Waiting: it asks a person something and waits for the answer.
 	Waiting bool `json:"waiting,omitempty"`
+	// Answered: it has the answers to all it asks, and nobody drives it who would
+	// hear them.
+	Answered bool `json:"answered,omitempty"`
 	// Damaged is why the flow cannot be read; empty if it can.
 	Damaged string `json:"damaged,omitempty"`
 }

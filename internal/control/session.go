@@ -103,10 +103,16 @@ type Member struct {
 	Servers []string
 }
 
+// Answered is the state of a session that goes on with an answer as soon as
+// somebody takes it up.
+const Answered = "answered, unfinished"
+
 // sessionState is how a session stands. One that does nothing is idle, whether
 // somebody has it open or not.
 func (f Flow) sessionState() string {
 	switch {
+	case f.Waiting && f.Answered:
+		return Answered
 	case f.Waiting:
 		return "waiting for you"
 	case f.Doing == view.SessionIdle && f.Driver != nil:
