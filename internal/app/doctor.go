@@ -97,7 +97,7 @@ func (x *checkup) configuration(context.Context) {
 			return
 		}
 	}
-	x.file, x.agents = f, f.Agents
+	x.file, x.agents = f, f.Everybody()
 	switch n := len(f.Agents); n {
 	case 0:
 		x.ok(area, "%s: valid", names)

@@ -11,9 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"conclave/internal/control"
+	"conclave/internal/event"
 	"conclave/internal/kit"
 	"conclave/internal/proc"
 	"conclave/internal/sandbox"
+	"conclave/internal/view"
 )
 
 // room makes sure that a run could keep what happens in it.
@@ -73,22 +75,58 @@ func (x *checkup) log(ctx context.Context) {
 		x.problem(area, "conclave log check", "%v", err)
 		return
 	}
-	var left []string
-	for _, f := range flows {
-		if f.State() == "unfinished" {
-			left = append(left, string(f.ID))
-		}
-	}
+	left := undriven(flows)
 	if len(left) > 0 {
 		x.warn(area, "conclave resume "+left[0], "nobody drives %s, not finished", counted(left))
 	}
 	if len(found) == 0 {
-		if len(flows) == 1 {
-			x.ok(area, "1 run, sound")
-		} else {
-			x.ok(area, "%d runs, all sound", len(flows))
+		x.ok(area, "%s", sound(flows))
+	}
+}
+
+// undriven are the flows that somebody has to take up. A run of a session goes on
+// with that, which is owed its result.
+func undriven(flows []control.Flow) []string {
+	left := map[event.FlowID]bool{}
+	for _, f := range flows {
+		if s := f.State(); s == "unfinished" || s == control.Answered {
+			left[f.ID] = true
 		}
 	}
+	var out []string
+	for _, f := range flows {
+		if left[f.ID] && !left[f.Parent] {
+			out = append(out, string(f.ID))
+		}
+	}
+	return out
+}
+
+// sound counts what there is.
+func sound(flows []control.Flow) string {
+	sessions := 0
+	for _, f := range flows {
+		if f.Kind == view.KindSession {
+			sessions++
+		}
+	}
+	count := func(n int, what string) string {
+		if n == 1 {
+			return "1 " + what
+		}
+		return fmt.Sprintf("%d %ss", n, what)
+	}
+	out, runs := count(sessions, "session"), count(len(flows)-sessions, "run")
+	switch {
+	case sessions == 0:
+		out = runs
+	case sessions < len(flows):
+		out = runs + " and " + out
+	}
+	if len(flows) == 1 {
+		return out + ", sound"
+	}
+	return out + ", all sound"
 }
 
 // counted names a few things and counts the rest.
