@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"conclave/internal/event"
+	"conclave/internal/view"
 )
 
 // A person is asked through their client where that can be done: the call returns
@@ -75,7 +76,7 @@ func newEra(r *sdk.CallToolRequest) bool {
 
 // ask is a result that puts the question to the client's user.
 func (s *Server) ask(ctx context.Context, p place, w want) (*sdk.CallToolResult, error) {
-	text, err := s.describe(ctx, w)
+	text, err := s.describe(ctx, p, w)
 	if err != nil {
 		return nil, err
 	}
@@ -91,77 +92,33 @@ func (s *Server) ask(ctx context.Context, p place, w want) (*sdk.CallToolResult,
 	}, nil
 }
 
-// describe is what a person is asked about.
-func (s *Server) describe(ctx context.Context, w want) (string, error) {
+// describe is what a person is asked about, as any other window shows it.
+func (s *Server) describe(ctx context.Context, p place, w want) (string, error) {
 	task, err := s.c.Text(ctx, w.launch.Task)
 	if err != nil {
 		return "", err
 	}
-	l := w.launch
-	var b strings.Builder
-	fmt.Fprintf(&b, "Launch a run?\n\nTask: %s\n", strings.TrimSpace(task))
-	if !l.Context.Empty() {
-		text, err := s.c.Text(ctx, l.Context)
+	background, err := s.c.Text(ctx, w.launch.Context)
+	if err != nil {
+		return "", err
+	}
+	var session view.Session
+	for e, err := range s.c.Read(ctx, p.session) {
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("read %s: %w", p.session, err)
 		}
-		fmt.Fprintf(&b, "Context: %s\n", strings.TrimSpace(text))
+		session = session.Apply(e)
 	}
-	names := make([]string, len(l.Agents))
-	for i, a := range l.Agents {
-		names[i] = string(a)
+	wanted, ok := session.Want(w.id)
+	if !ok {
+		wanted = view.SessionWant{ID: w.id, Launch: w.launch, Estimate: w.estimate, Revision: w.asked.Revision}
 	}
-	fmt.Fprintf(&b, "Agents: %s\nMode: %s\n", strings.Join(names, ", "), modeOf(l))
-	for _, p := range l.Paths {
-		right := "read"
-		if p.Write {
-			right = "write"
-		}
-		fmt.Fprintf(&b, "Path: %s (%s)\n", p.Path, right)
-	}
-	if len(l.Overrides) > 0 {
-		fmt.Fprintf(&b, "Overrides: %s\n", l.Overrides)
-	}
-	if e := w.estimate; e != nil {
-		fmt.Fprintf(&b, "Estimate: %s\n", estimate(*e))
+	var b strings.Builder
+	b.WriteString("Launch a run?\n\n")
+	for _, d := range view.LaunchDetails(session, wanted, task, background) {
+		fmt.Fprintf(&b, "%s: %s\n", d.Name, d.Text)
 	}
 	return b.String(), nil
-}
-
-func modeOf(l event.Launch) string {
-	mode := "several agents"
-	if l.Single {
-		mode = "one agent"
-	}
-	if l.Quick {
-		mode += ", no refinement"
-	} else {
-		mode += ", with refinement"
-	}
-	switch {
-	case l.Plan && l.Execute:
-		mode += ", a plan that is then carried out"
-	case l.Plan:
-		mode += ", a plan only"
-	}
-	return mode
-}
-
-func estimate(e event.Estimate) string {
-	var parts []string
-	if e.Cost > 0 {
-		parts = append(parts, "about "+e.Cost.String())
-	}
-	if e.Tokens > 0 {
-		parts = append(parts, fmt.Sprintf("about %d tokens", e.Tokens))
-	}
-	if e.Basis != "" {
-		parts = append(parts, e.Basis)
-	}
-	if len(parts) == 0 {
-		return "not known"
-	}
-	return strings.Join(parts, "; ")
 }
 
 // returned is the ticket that came with a call, if it is one of ours for this run.
