@@ -19,8 +19,10 @@ type Scene struct {
 	Result  string   // the last tool result
 	// Messages are what the user has said besides the task, oldest first.
 	Messages []string
-	// Said is the last message of the user's, as a whole; Reply is which reply to
-	// it this is, from 1. Both are for an agent that people talk to.
+	// Said is the last message of the user's, as a whole, or all that was said
+	// while calls went on; Reply is which reply to it this is, from 1: the first one
+	// with results is to what was said meanwhile. Both are for an agent that people
+	// talk to.
 	Said  string
 	Reply int
 	// Results are what the calls of the last reply gave back.
@@ -68,7 +70,11 @@ func NewScene(in backend.Input) *Scene {
 		switch m.From {
 		case backend.User:
 			rd.user(m.Text)
-			s.Said, s.Reply = strings.TrimSpace(m.Text), 1
+			said := strings.TrimSpace(m.Text)
+			if len(s.Results) > 0 && s.Reply == 1 { // several things, while the calls went on
+				said = s.Said + "\n" + said
+			}
+			s.Said, s.Reply = said, 1
 		case backend.Assistant:
 			s.Call++
 			s.Reply++
