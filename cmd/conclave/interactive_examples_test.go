@@ -163,7 +163,7 @@ func TestInteractiveExampleResearch(t *testing.T) {
 }
 
 // From the first message to a deliverable: a project with its decision, a draft by
-// one, published; then all polish it, and both are there, and can be read.
+// one, published; then all polish what is published, and that is its next version.
 //
 // IM-12.1 IM-12.3 IM-12.4
 func TestInteractiveExampleWriting(t *testing.T) {
@@ -178,9 +178,18 @@ func TestInteractiveExampleWriting(t *testing.T) {
 		t.Errorf("the deliverable is %q, and the answer was %q", got, answer)
 	}
 	k.asks(t, "Shorter, please, and polish it.")
-	k.approves(t)
-	if got := k.output(t, "projects", "cat", "backup-note", "note-short.md"); !strings.Contains(got, "write down how long it took") {
+	run = k.approves(t)
+	if got := bodies[event.RunStarted](run)[0].Spec.Context.Text; !strings.Contains(got, "the day we need the copy is the wrong day") {
+		t.Errorf("they were not told what is published: %q", got)
+	}
+	if got := k.output(t, "projects", "cat", "backup-note", "note.md"); !strings.HasPrefix(got, "A backup that was never read back is a hope. Read one back") || !strings.Contains(got, "write down how long it took") {
 		t.Errorf("the short one is %q", got)
+	}
+	if got := k.output(t, "projects", "cat", "backup-note", "note.md", "--version", "1"); strings.TrimSpace(got) != strings.TrimSpace(answer) {
+		t.Errorf("version 1 is %q", got)
+	}
+	if got := k.output(t, "projects", "show", "backup-note"); strings.Count(got, "note.md  ") != 1 || !strings.Contains(got, "version 2 ") {
+		t.Errorf("the project is %s", got)
 	}
 	root := filepath.Join(k.dir, ".conclave", "workspace", "projects", "backup-note")
 	if got := read(t, filepath.Join(root, "CONTEXT.md")); strings.Count(got, "read on a phone") != 1 || !strings.Contains(got, "why we test our backups") {

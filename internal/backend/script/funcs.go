@@ -26,6 +26,7 @@ var funcs = template.FuncMap{
 	"last":     func(as []Answer) Answer { return at(as, len(as)-1) },
 	"find":     find,
 	"field":    fieldOf,
+	"match":    match,
 	"longest":  func(as []Answer) Answer { return at(ordered(as, "longest"), 0) },
 	"shortest": func(as []Answer) Answer { return at(ordered(as, "shortest"), 0) },
 }
@@ -110,6 +111,23 @@ func find(expr string, as []Answer) (*Answer, error) {
 		}
 	}
 	return nil, nil
+}
+
+// match is what the first group of an expression matches in a text, or all of it
+// if there is none; nothing if it does not.
+func match(expr, text string) (string, error) {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return "", err
+	}
+	m := re.FindStringSubmatch(text)
+	switch len(m) {
+	case 0:
+		return "", nil
+	case 1:
+		return m[0], nil
+	}
+	return m[1], nil
 }
 
 // fieldOf is what a JSON text holds under a path such as

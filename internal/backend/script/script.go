@@ -45,8 +45,8 @@
 //
 // Texts are templates over a [Scene], with the functions words, sentence, line,
 // count, lower, upper, trim, quote, repeat, labels, first, last, longest,
-// shortest and find, and {{field "a.b" .Result}} for what a result that is JSON
-// holds.
+// shortest and find, {{field "a.b" .Result}} for what a result that is JSON holds,
+// and {{match "hash (\\w+)" .Result}} for what stands in any other.
 //
 // An agent that people talk to has steps like these; the conditions said, reply
 // and result look at the last message and at what came of the calls since:

@@ -31,6 +31,7 @@ func TestTemplates(t *testing.T) {
 		{"{{quote (last .Peers).Text}}", "> Merge the runs that are there, whatever they are.\n> Then stop."},
 		{"{{repeat 3 \"ab\"}}", "ababab"},
 		{"{{with find \"(?i)HEAP\" .Peers}}{{.Label}} says so{{end}}", "agent1 says so"},
+		{"{{match `s(.)y` `they say so`}} {{match `s.y` `they say so`}}{{match `x` `they say so`}}", "a say"},
 		{"{{with find \"bogosort\" .Peers}}{{.Label}} says so{{else}}nobody{{end}}", "nobody"},
 		{"{{with .Result}}{{.}}{{else}}no result{{end}}", "no result"},
 		{"{{field `a.b` `{\"a\":{\"b\":\"deep\"}} and more`}}|{{field `n` `{\"n\":[1,2]}`}}|{{field `a.b` `{\"a\":1}`}}|{{field `a` `no JSON`}}", "deep|[1,2]||"},
