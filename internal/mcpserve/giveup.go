@@ -107,11 +107,9 @@ var unclear = regexp.MustCompile(`(?i)dropped`)
 // while is how long a model may take to come back.
 const while = time.Minute
 
-// reconsider ends a run later, unless a call comes back to it.
-func (s *Server) reconsider(m *made) {
-	s.launching.Lock()
-	joined := m.joined
-	s.launching.Unlock()
+// reconsider ends the run of a call that was given up later, unless another call
+// has come to it since.
+func (s *Server) reconsider(c call) {
 	s.later.Go(func() {
 		timer := time.NewTimer(while)
 		defer timer.Stop()
@@ -121,10 +119,10 @@ func (s *Server) reconsider(m *made) {
 			return // whoever goes on with the run goes on with it
 		}
 		s.launching.Lock()
-		back := m.joined != joined
+		back := c.ends.joined != c.joined
 		s.launching.Unlock()
 		if !back {
-			s.endRun(context.Background(), m)
+			s.endRun(context.Background(), c.ends)
 		}
 	})
 }
@@ -139,8 +137,11 @@ func (s *Server) endRun(ctx context.Context, m *made) {
 // A call is what is known of a tool call, from its coming in to its end: the
 // library may ask the client something in between. Its handler sets the fields.
 type call struct {
-	ends  *made // the run that ends with the call, if it is given up
-	tells *made // whose result it tells
+	ends *made // the run that ends with the call, if it is given up
+	// joined is which of the calls that have waited for that run it is. The next
+	// one may come in before anybody has noticed that this one was given up.
+	joined int
+	tells  *made // whose result it tells
 }
 
 type callKey struct{}
@@ -175,7 +176,7 @@ func (s *Server) minding(next sdk.MethodHandler) sdk.MethodHandler {
 		// A connection that is lost says nothing about the run.
 		case c.ends == nil, !errors.Is(context.Cause(ctx), context.Canceled), s.closing.Load(), impatient.MatchString(reason):
 		case unclear.MatchString(reason):
-			s.reconsider(c.ends)
+			s.reconsider(c)
 		default:
 			s.endRun(context.WithoutCancel(ctx), c.ends)
 		}

@@ -64,8 +64,7 @@ func (s *Server) launchRun(ctx context.Context, r *sdk.CallToolRequest) (*sdk.Ca
 	if err != nil {
 		return nil, err
 	}
-	s.join(m)
-	callOf(ctx).ends = m
+	callOf(ctx).ends, callOf(ctx).joined = m, s.join(m)
 	until := time.NewTimer(s.o.Wait)
 	defer until.Stop()
 	asking, reply := s.mayAsk(r), ""
@@ -246,11 +245,12 @@ func resolve(ctx context.Context, c control.Control, r view.RunResult) (view.Run
 	return r.Fill(texts), nil
 }
 
-// join says that a call waits for a run.
-func (s *Server) join(m *made) {
+// join says that a call waits for a run, and which one that is.
+func (s *Server) join(m *made) int {
 	s.launching.Lock()
 	defer s.launching.Unlock()
 	m.joined++
+	return m.joined
 }
 
 // told says that a client has the result of a run.
