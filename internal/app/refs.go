@@ -266,10 +266,18 @@ func (a *App) allowed(paths []event.ContextPath, own ...event.ContextPath) error
 // picture keeps a picture for the run.
 func (a *App) picture(ctx context.Context, file string) (event.Media, error) {
 	abs, _ := a.resolve(file)
-	f, err := os.Open(abs)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(abs) // before it is opened: a pipe would wait
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return event.Media{}, control.Usagef("the picture %s does not exist", file)
+	case err == nil && !info.Mode().IsRegular():
+		return event.Media{}, control.Usagef("%s is not a picture but a folder or a device", file)
 	}
+	real, err := a.real(abs)
+	if err != nil {
+		return event.Media{}, err
+	}
+	f, err := os.Open(real)
 	if err != nil {
 		return event.Media{}, control.Usagef("open the picture: %w", err)
 	}

@@ -96,8 +96,10 @@ func (a *App) converse(ctx context.Context, log eventlog.Log, id event.FlowID, s
 		if also, err = a.staffed(ctx, s, k.now.Session, d.Lease.Epoch(), also); err != nil {
 			return err
 		}
+		h.now.Store(k.now.Session)
 		d.Observe = whenRecorded(func(events []event.Event) {
-			if k.observe(events); watch != nil && k.now.Session != nil {
+			k.observe(events)
+			if h.now.Store(k.now.Session); watch != nil && k.now.Session != nil {
 				watch(*k.now.Session)
 			}
 		})
@@ -286,7 +288,7 @@ func hears(kind string, b event.Body) bool {
 }
 
 // pointed is something said to an agent with the files it names: they are what
-// they are now, wherever it is heard.
+// they are now, wherever it is heard, and pictures whenever it is.
 func (a *App) pointed(ctx context.Context, b event.Said) (event.Said, error) {
 	text, err := a.Text(ctx, b.Text)
 	if err != nil {
@@ -305,10 +307,19 @@ func (a *App) pointed(ctx context.Context, b event.Said) (event.Said, error) {
 		all = append(all, p)
 	}
 	b.Paths = all
-	for i, file := range b.Images {
-		b.Images[i], _ = a.resolve(file)
+	if err := a.allowed(all); err != nil {
+		return b, err
 	}
-	return b, a.allowed(all)
+	b.Media = nil
+	for i, file := range b.Images {
+		m, err := a.picture(ctx, file)
+		if err != nil {
+			return b, err
+		}
+		b.Images[i], _ = a.resolve(file)
+		b.Media = append(b.Media, m)
+	}
+	return b, nil
 }
 
 // shelve makes a blob of text that is too long for an event.

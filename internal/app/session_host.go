@@ -16,6 +16,7 @@ import (
 	"conclave/internal/flow"
 	"conclave/internal/live"
 	"conclave/internal/talk"
+	"conclave/internal/view"
 )
 
 // chair does what a session decides: it has its runs driven, in this process, its
@@ -28,7 +29,8 @@ type chair struct {
 	id       event.FlowID
 	takeOver bool // so are its runs
 	started  event.SessionStarted
-	agent    speaker // of a session that has one
+	agent    speaker                      // of a session that has one
+	now      atomic.Pointer[view.Session] // as the last event left it, while it is driven
 }
 
 // Do implements [engine.Doer].

@@ -82,8 +82,6 @@ type speaker struct {
 	talker *agent.Talker
 	shop   *kit.Workshop
 	kit    *kit.Kit
-	// project is the one that was open when the turn began.
-	project string
 }
 
 // Close ends whatever the agent kept from turn to turn.
@@ -108,7 +106,7 @@ func (h *chair) host(ctx context.Context, w talk.Work) (*agent.Talker, error) {
 			return nil, err
 		}
 	}
-	k.shop.Spec.ContextPaths, k.project = h.reach(ctx, w), w.Project
+	k.shop.Spec.ContextPaths = h.reach(ctx, w)
 	return k.talker, nil
 }
 
@@ -169,12 +167,21 @@ func (h *chair) desk(s event.Staffed) func(func(context.Context, event.Body) err
 	return func(submit func(context.Context, event.Body) error) []tool.Tool {
 		by := string(s.Seat.Agent)
 		return projects.Tools(projects.Options{
-			Store: project.Store{Dir: s.Dir}, Session: h.id, By: by, Open: h.agent.project,
+			Store: project.Store{Dir: s.Dir}, Session: h.id, By: by, Open: h.project,
 			Roots:     func() []string { return []string{s.Dir, h.a.state("runs")} },
 			Opened:    func(ctx context.Context, name string) error { return submit(ctx, event.Opened{Project: name, By: by}) },
 			Published: func(ctx context.Context, p event.Published) error { return submit(ctx, p) },
 		})
 	}
+}
+
+// project is the one that is open: the agent or a person may have opened it just
+// now.
+func (h *chair) project(ctx context.Context) string {
+	if t := h.session(ctx).Talk; t != nil {
+		return t.Project
+	}
+	return ""
 }
 
 // reach are the user's files in a turn: those of the configuration, and those
@@ -188,9 +195,9 @@ func (h *chair) reach(ctx context.Context, w talk.Work) []event.ContextPath {
 	}
 	paths := slices.Clone(w.Staffed.ContextPaths)
 	for _, p := range said {
-		p, err := h.a.there(p)
-		if err != nil || h.a.allowed([]event.ContextPath{p}) != nil {
-			continue // it is gone, or was never to be given
+		now, err := h.a.there(p)
+		if err != nil || now.Path != p.Path || h.a.allowed([]event.ContextPath{p}) != nil {
+			continue // it is gone, somebody has put a link in its place, or it was never to be given
 		}
 		if !slices.ContainsFunc(paths, func(o event.ContextPath) bool { return within(o, p) }) {
 			paths = launch.Paths(event.Launch{Paths: []event.ContextPath{p}}, paths)
@@ -200,17 +207,25 @@ func (h *chair) reach(ctx context.Context, w talk.Work) []event.ContextPath {
 	return paths
 }
 
-// saidPaths are the files that people have named in the session.
+// saidPaths are the files that people have named in the session, by where they led
+// then.
 func (h *chair) saidPaths(ctx context.Context) []event.ContextPath {
-	s, err := h.a.Open(ctx, h.id)
-	if err != nil || s.Session == nil {
-		return nil
-	}
 	var out []event.ContextPath
-	for i := range s.Session.Turns.Len() {
-		out = append(out, s.Session.Turns.At(i).Paths...)
+	for _, t := range h.session(ctx).Turns.All(0) {
+		out = append(out, t.Paths...)
 	}
 	return out
+}
+
+// session is how the session stands. While it is driven nothing is read for that.
+func (h *chair) session(ctx context.Context) view.Session {
+	if now := h.now.Load(); now != nil {
+		return *now
+	}
+	if s, err := h.a.Open(ctx, h.id); err == nil && s.Session != nil {
+		return *s.Session
+	}
+	return view.Session{}
 }
 
 // shown is a picture that came with something said.

@@ -7,7 +7,7 @@ import (
 )
 
 // SessionVersion is the version of a marshalled [Session].
-const SessionVersion = 2
+const SessionVersion = 3
 
 // A Session is a conversation: what was said, the runs that worked on it, and
 // what came of them. It is a fold like the others.

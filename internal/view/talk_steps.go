@@ -96,7 +96,8 @@ func (s Session) said(e event.Event, id string) Session {
 		return s
 	}
 	return s.change(func(x *SessionTurn) {
-		if x.ID != h.ID {
+		if x.ID != h.ID { // what came with it is the turn's as well
+			x.Paths = append(slices.Clip(x.Paths), h.Said.Paths...)
 			x.Steps = x.Steps.push(SessionStep{ID: h.ID, At: e.At, Kind: StepSaid, Text: h.Text, By: h.By})
 		}
 	})

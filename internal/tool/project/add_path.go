@@ -27,7 +27,7 @@ func (d *desk) pather() tool.Tool {
 		Name: "add_path", About: aboutPath, Tier: tool.Write,
 		Action: func(i pathIn) policy.Action { return d.writes(i.Project, "filepaths.json") },
 		Run: func(ctx context.Context, i pathIn) (tool.Result, error) {
-			name, err := d.which(i.Project)
+			name, err := d.which(ctx, i.Project)
 			if err == nil {
 				err = d.Store.AddPath(ctx, name, i.Name, project.Path{Path: i.Path, Desc: i.Desc})
 			}

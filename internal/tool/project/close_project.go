@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 
+	"conclave/internal/policy"
 	"conclave/internal/tool"
 	"conclave/internal/tool/typed"
 )
@@ -15,9 +16,10 @@ type closeIn struct{}
 
 func (d *desk) closer() tool.Tool {
 	return typed.New(typed.Spec[closeIn]{
-		Name: "close_project", About: aboutClose, Tier: tool.Read,
+		Name: "close_project", About: aboutClose, Tier: tool.Write, // as open_project
+		Action: func(closeIn) policy.Action { return policy.Action{Kind: policy.Read, Target: d.Store.Dir} },
 		Run: func(ctx context.Context, _ closeIn) (tool.Result, error) {
-			name, err := d.which("")
+			name, err := d.which(ctx, "")
 			if err != nil {
 				return tool.Result{Text: "No project was open."}, nil
 			}

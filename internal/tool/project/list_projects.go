@@ -29,7 +29,7 @@ func (d *desk) lister() tool.Tool {
 			if len(all) == 0 {
 				return tool.Result{Text: "There are no projects yet; create_project makes one."}, nil
 			}
-			open, _ := d.which("")
+			open, _ := d.which(ctx, "")
 			var b strings.Builder
 			for _, p := range all {
 				b.WriteString(row(p, p.Name == open))

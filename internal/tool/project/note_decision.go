@@ -22,7 +22,7 @@ func (d *desk) noter() tool.Tool {
 		Name: "note_decision", About: aboutNote, Tier: tool.Write,
 		Action: func(i noteIn) policy.Action { return d.writes(i.Project, "CONTEXT.md") },
 		Run: func(ctx context.Context, i noteIn) (tool.Result, error) {
-			name, err := d.which(i.Project)
+			name, err := d.which(ctx, i.Project)
 			if err == nil {
 				err = d.Store.NoteDecision(ctx, name, i.Decision)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 
+	"conclave/internal/policy"
 	"conclave/internal/tool"
 	"conclave/internal/tool/typed"
 )
@@ -17,7 +18,11 @@ type openIn struct {
 
 func (d *desk) opener() tool.Tool {
 	return typed.New(typed.Spec[openIn]{
-		Name: "open_project", About: aboutOpen, Tier: tool.Read,
+		// It looks, but two of them in one reply are done in their order.
+		Name: "open_project", About: aboutOpen, Tier: tool.Write,
+		Action: func(i openIn) policy.Action {
+			return policy.Action{Kind: policy.Read, Target: d.Store.Root(i.Name) + "/CONTEXT.md"}
+		},
 		Run: func(ctx context.Context, i openIn) (tool.Result, error) {
 			p, err := d.Store.Get(ctx, i.Name)
 			if err != nil {

@@ -28,8 +28,9 @@ type Options struct {
 	Session event.FlowID
 	// By is who publishes.
 	By string
-	// Open is the project that is open as the tools are made; empty is none.
-	Open string
+	// Open tells which project is open, empty if none. It is asked at each call:
+	// others open projects as well. If it is nil the tools keep it themselves.
+	Open func(context.Context) string
 	// Roots are the folders that files can be published from, such as the session's
 	// workspace and those of its runs. It is asked at each call; relative paths
 	// are in the first.
@@ -44,26 +45,34 @@ type Options struct {
 type desk struct {
 	Options
 	mu   sync.Mutex
-	open string
+	kept string // the open project, unless Options say which it is
 }
 
 // Tools are how an agent works with projects.
 func Tools(o Options) []tool.Tool {
-	d := &desk{Options: o, open: o.Open}
+	d := &desk{Options: o}
 	return []tool.Tool{d.creator(), d.opener(), d.closer(), d.lister(), d.noter(), d.pather(), d.publisher()}
 }
 
 // which is the project a call is about: the one it names, else the open one.
-func (d *desk) which(named string) (string, error) {
+func (d *desk) which(ctx context.Context, named string) (string, error) {
 	if named != "" {
 		return named, project.CheckName(named)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.open == "" {
-		return "", errors.New("no project is open; name one, or open it with open_project")
+	if open := d.open(ctx); open != "" {
+		return open, nil
 	}
-	return d.open, nil
+	return "", errors.New("no project is open; name one, or open it with open_project")
+}
+
+// open is the open project; the lock is held.
+func (d *desk) open(ctx context.Context) string {
+	if d.Open != nil {
+		return d.Open(ctx)
+	}
+	return d.kept
 }
 
 // take makes a project the open one.
@@ -75,7 +84,7 @@ func (d *desk) take(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	if name == d.open {
+	if name == d.open(ctx) {
 		return nil
 	}
 	if d.Opened != nil {
@@ -83,7 +92,7 @@ func (d *desk) take(ctx context.Context, name string) error {
 			return &untold{err}
 		}
 	}
-	d.open = name
+	d.kept = name
 	return nil
 }
 
@@ -106,7 +115,7 @@ func failed(ctx context.Context, what string, err error) (tool.Result, error) {
 
 // writes is the action of changing a file of a project.
 func (d *desk) writes(named string, file string) policy.Action {
-	name, err := d.which(named)
+	name, err := d.which(context.Background(), named)
 	if err != nil || project.CheckName(name) != nil {
 		return policy.Action{Kind: policy.Other}
 	}

@@ -83,7 +83,7 @@ func TestSeam(t *testing.T) {
 		if _, err := s.Create(t.Context(), "app", "Build it."); err != nil {
 			t.Fatal(err)
 		}
-		return projects.Tools(projects.Options{Store: s, Open: "app"})
+		return projects.Tools(projects.Options{Store: s, Open: func(context.Context) string { return "app" }})
 	})
 }
 
@@ -140,6 +140,35 @@ func TestTools(t *testing.T) {
 	p, err := d.store.Get(t.Context(), "app")
 	if err != nil || cmp.Diff([]event.FlowID{"session-1"}, p.Sessions) != "" {
 		t.Errorf("got %v, %v", p.Sessions, err)
+	}
+}
+
+// A project that a person opens meanwhile is the open one; opening and closing are
+// done in the order of the calls.
+func TestOpenedByAnother(t *testing.T) {
+	d := open(t)
+	now := ""
+	o := d.options()
+	o.Open = func(context.Context) string { return now }
+	o.Opened = func(_ context.Context, name string) error { now = name; return nil }
+	d.tools = map[string]tool.Tool{}
+	for _, x := range projects.Tools(o) {
+		d.tools[x.Name()] = x
+	}
+	for _, name := range []string{"one", "two"} {
+		d.call(t, "create_project", m{"name": name, "goal": "x"})
+	}
+	now = "one" // says a person
+	if res := d.call(t, "note_decision", m{"decision": "x"}); res.Error || !strings.Contains(res.Text, "of one.") {
+		t.Error(res.Text)
+	}
+	if d.call(t, "open_project", m{"name": "two"}); now != "two" {
+		t.Errorf("%q is open", now)
+	}
+	for _, name := range []string{"open_project", "close_project"} {
+		if d.tools[name].Tier() == tool.Read {
+			t.Errorf("%s is done together with others", name)
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func (d *desk) publisher() tool.Tool {
 }
 
 func (d *desk) publish(ctx context.Context, i publishIn) (string, error) {
-	name, err := d.which(i.Project)
+	name, err := d.which(ctx, i.Project)
 	if err != nil {
 		return "", err
 	}
