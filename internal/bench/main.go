@@ -32,6 +32,7 @@ var measurements = []struct {
 	{"append", appends},
 	{"turn", turns},
 	{"agents", agents},
+	{"talk", talks},
 	{"resume", resumes},
 	{"recovery", recovery},
 	{"snapshots", snapshots},
@@ -53,6 +54,12 @@ func run(ctx context.Context, only []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	// What the program keeps of its user is not to be changed by this.
+	for _, name := range []string{"XDG_STATE_HOME", "XDG_CONFIG_HOME"} {
+		if err := os.Setenv(name, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
 	var rows []row
 	for _, m := range measurements {
 		if len(only) > 0 && !slices.Contains(only, m.name) {

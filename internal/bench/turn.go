@@ -29,18 +29,7 @@ func turns(ctx context.Context, dir string) ([]row, error) {
 		return nil, err
 	}
 	defer log.Close()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
-	defer srv.Close()
-	get := func() error {
-		resp, err := srv.Client().Get(srv.URL)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(io.Discard, resp.Body)
-		resp.Body.Close()
-		return err
-	}
-	trip, err := median(501, get)
+	trip, err := request()
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +52,21 @@ func turns(ctx context.Context, dir string) ([]row, error) {
 		runs = append(runs, d)
 	}
 	return []row{against("a turn: 3 agents × 2 rounds, no model latency", "HTTP round trip + fsync", middle(syncs)+trip, middle(runs)/turnsOfTwoRounds+trip, 3)}, nil
+}
+
+// request is one HTTP request on loopback, and its answer.
+func request() (time.Duration, error) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
+	defer srv.Close()
+	return median(501, func() error {
+		resp, err := srv.Client().Get(srv.URL)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		return err
+	})
 }
 
 // turnsOfTwoRounds is how many turns a run of twoRounds takes.

@@ -34,7 +34,7 @@ func talkers() string {
 	return b.String()
 }
 
-const talk = `name: talker
+const talkScript = `name: talker
 word: 5ms
 steps:
   - do:
@@ -47,7 +47,7 @@ steps:
 // there are so many items, each with a text of so many bytes.
 func chattering(ctx context.Context, dir string, items, size int) (event.FlowID, error) {
 	config := filepath.Join(dir, "team.yaml")
-	err := errors.Join(os.WriteFile(config, []byte(talkers()), 0o600), os.WriteFile(filepath.Join(dir, "talk.yaml"), []byte(strings.ReplaceAll(talk, `\x60`, "`")), 0o600))
+	err := errors.Join(os.WriteFile(config, []byte(talkers()), 0o600), os.WriteFile(filepath.Join(dir, "talk.yaml"), []byte(strings.ReplaceAll(talkScript, `\x60`, "`")), 0o600))
 	if err != nil {
 		return "", err
 	}
