@@ -83,8 +83,8 @@ func (e *env) resumeWindow(ctx context.Context, c control.Control, a []string) e
 	return e.openWindow(ctx, c, WindowOptions{Flow: id, Interactive: true})
 }
 
-// unfinished finds the run to resume: the one that is named, else the newest
-// that nobody drives. Taking over without a name needs there to be but one.
+// unfinished finds what to resume: the one that is named, else the newest run or
+// session that nobody drives and that is not at rest. Taking over without a name needs there to be but one.
 func unfinished(ctx context.Context, c control.Control, a []string, takeOver bool) (event.FlowID, error) {
 	if len(a) == 1 {
 		return c.Find(ctx, a[0])
@@ -94,9 +94,13 @@ func unfinished(ctx context.Context, c control.Control, a []string, takeOver boo
 		return "", err
 	}
 	var driven []event.FlowID
+	sessions := map[event.FlowID]bool{} // that go on with their runs
+	for _, f := range flows {
+		sessions[f.ID] = isSession(f) && f.Damaged == "" && (f.State() == "unfinished" || f.State() == control.Answered)
+	}
 	for _, f := range flows {
 		switch {
-		case f.Finished, f.Damaged != "", isSession(f):
+		case f.Finished, f.Damaged != "", isSession(f) && !sessions[f.ID], sessions[f.Parent]:
 		case f.Driver == nil:
 			return f.ID, nil
 		default:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -25,17 +26,31 @@ func TestSimpleTerminal(t *testing.T) {
 	}
 }
 
+// staff is a program that has an agent to be talked to, unless its configuration
+// is missing.
+type staff struct{ control.Control }
+
+func (staff) Team(_ context.Context, config string) (control.Team, error) {
+	if config != "" {
+		return control.Team{}, errors.New("there is no such file")
+	}
+	return control.Team{Interactive: &control.Interactive{}}, nil
+}
+
 // Who says how the window is to be, and has no terminal for it, is told what to
 // do instead; the bare command prints its help.
 func TestWindowWithoutTerminal(t *testing.T) {
-	open := func(string) (control.Control, func() error, error) { return nil, func() error { return nil }, nil }
+	open := func(string) (control.Control, func() error, error) { return staff{}, func() error { return nil }, nil }
 	window := func(context.Context, control.Control, WindowOptions) (string, error) { return "", nil }
 	for _, c := range []struct {
 		args []string
 		code int
 		want string
 	}{
-		{nil, 0, ""}, {[]string{"--config", "missing.yaml"}, 1, "conclave run"}, {[]string{"--plan"}, 1, "conclave run"},
+		{nil, 0, ""}, {[]string{"--config", "missing.yaml"}, 1, "with the same flags\n"}, {[]string{"--plan"}, 1, "with the same flags\n"},
+		{[]string{"--new"}, 1, `with the same flags; or to the agent you talk to: conclave sessions say --new "what you want"`},
+		{[]string{"sort these"}, 1, `conclave run "sort these"; or to the agent you talk to: conclave sessions say --new "sort these"`},
+		{[]string{"--coordinate", "sort these"}, 1, "conclave run \"sort these\"\n"},
 	} {
 		var said strings.Builder
 		s := Streams{In: strings.NewReader(""), Out: io.Discard, Err: &said, Size: func() (int, int) { return 80, 24 }}
