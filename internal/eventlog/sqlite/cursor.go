@@ -16,6 +16,9 @@ import (
 const (
 	chunkRows  = 500
 	chunkBytes = 4 << 20
+	// firstRows is how much is read first: many want to know how a flow begins
+	// and nothing else.
+	firstRows = 4
 )
 
 // A cursor is how far somebody has read a flow.
@@ -24,13 +27,14 @@ type cursor struct {
 	next uint64 // number of the event wanted next
 	last uint64 // number after which it ends
 	seen uint64 // position up to which all events of the flow were read or are not wanted
+	rows int    // at most in a chunk
 
 	// The chunk that is being read.
 	out  []record.Record
 	size int
 }
 
-func (cur *cursor) full() bool { return len(cur.out) >= chunkRows || cur.size > chunkBytes }
+func (cur *cursor) full() bool { return len(cur.out) >= cur.rows || cur.size > chunkBytes }
 
 // take adds a row to the chunk.
 func (cur *cursor) take(row []driver.Value) error {
@@ -100,7 +104,7 @@ func (cur *cursor) readBlocks(c *conn, id int64) error {
 			return err
 		}
 		pos := b.from(cur.next)
-		pos = pos[:min(len(pos), chunkRows-len(cur.out), int(min(cur.last-cur.next+1, chunkRows)))]
+		pos = pos[:min(len(pos), cur.rows-len(cur.out), int(min(cur.last-cur.next+1, chunkRows)))]
 		if err := cur.readAt(c, id, pos); err != nil {
 			return err
 		}

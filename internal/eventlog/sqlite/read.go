@@ -14,14 +14,14 @@ import (
 )
 
 // Read implements [eventlog.Log]. While the caller looks at one chunk, the next
-// one is read.
+// one is read, but for the first.
 func (l *Log) Read(ctx context.Context, flow event.FlowID, from uint64) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		last, err := l.last(ctx, flow)
 		if err == nil && last == 0 {
 			err = eventlog.ErrNotFound
 		}
-		cur := &cursor{flow: flow, next: max(from, 1), last: last}
+		cur := &cursor{flow: flow, next: max(from, 1), last: last, rows: firstRows}
 		var ahead chan chunk
 		defer func() {
 			if ahead != nil {
@@ -41,14 +41,16 @@ func (l *Log) Read(ctx context.Context, flow event.FlowID, from uint64) iter.Seq
 			if err != nil {
 				break
 			}
-			if cur.next <= last {
+			if cur.next <= last && cur.rows > firstRows {
 				ahead = make(chan chunk, 1)
 				go func(to chan<- chunk) { to <- l.chunk(ctx, cur) }(ahead)
 			}
 			if !each(ctx, c.events, yield) {
 				return
 			}
-			err = ctx.Err()
+			if err = ctx.Err(); ahead == nil {
+				cur.rows = chunkRows
+			}
 		}
 		if err != nil {
 			yield(event.Event{}, fmt.Errorf("read flow %s: %w", flow, err))
@@ -61,7 +63,7 @@ func (l *Log) Follow(ctx context.Context, flow event.FlowID, from uint64) iter.S
 	return func(yield func(event.Event, error) bool) {
 		leave := l.bell.listen()
 		defer leave()
-		cur := &cursor{flow: flow, next: max(from, 1), last: math.MaxInt64}
+		cur := &cursor{flow: flow, next: max(from, 1), last: math.MaxInt64, rows: chunkRows}
 		for ctx.Err() == nil {
 			news := l.hub.Watch(flow)
 			c := l.chunk(ctx, cur)
