@@ -10,6 +10,7 @@ import (
 	"conclave/internal/config"
 	"conclave/internal/event"
 	"conclave/internal/gear"
+	"conclave/internal/project"
 )
 
 // guard keeps agents from what the program will go by the next time: the
@@ -26,6 +27,14 @@ func (a *App) guard(paths []event.ContextPath, file string, seats []event.Seat) 
 	}
 	for _, k := range kept {
 		protect(paths, named(k))
+	}
+}
+
+// guardVersions keeps agents from the versions of what was published in a workspace
+// of sessions.
+func guardVersions(paths []event.ContextPath, workspace string) {
+	for _, dir := range (project.Store{Dir: workspace}).Kept() {
+		protect(paths, dir)
 	}
 }
 

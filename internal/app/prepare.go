@@ -60,6 +60,7 @@ func (a *App) prepare(ctx context.Context, q control.Request, o *order) (control
 		return control.Run{}, err
 	}
 	a.guard(paths, t.file, t.seats)
+	guardVersions(paths, a.workspaceDir(t.talks))
 	task, err := a.keep(ctx, text)
 	if err != nil {
 		return control.Run{}, err

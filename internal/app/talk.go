@@ -129,7 +129,7 @@ func (h *chair) hire(s event.Staffed) error {
 		one.Backend = absent{err} // the turn says so, and the next one may find it
 	}
 	k.shop = &kit.Workshop{
-		Flow: h.id, Spec: event.RunSpec{ContextPaths: s.ContextPaths}, Home: s.Dir, Shown: []string{a.state("runs")},
+		Flow: h.id, Spec: event.RunSpec{ContextPaths: s.ContextPaths}, Home: s.Dir, Shown: []string{a.state("runs")}, Kept: project.Store{Dir: s.Dir}.Kept,
 		State: a.state(), Env: os.LookupEnv, Sources: tools, Given: given, Engine: a.engine,
 	}
 	if k.kit, err = k.shop.Kit(s.Seat); err != nil {
@@ -204,6 +204,7 @@ func (h *chair) reach(ctx context.Context, w talk.Work) []event.ContextPath {
 		}
 	}
 	h.a.guard(paths, cmp.Or(h.started.Config, h.a.state("config.yaml")), []event.Seat{w.Staffed.Seat})
+	guardVersions(paths, w.Staffed.Dir)
 	return paths
 }
 

@@ -42,6 +42,9 @@ type Workshop struct {
 	// that it may look into besides.
 	Home  string
 	Shown []string
+	// Kept are the folders in Home that stay as they are, asked for at each turn;
+	// nil is none.
+	Kept func() []string
 	// State is the program's own directory, which no agent sees but for what it
 	// is given of it.
 	State string
@@ -234,7 +237,11 @@ func (h *hand) place() policy.Place {
 	k := h.kit
 	p := policy.Place{Dir: k.dir()}
 	if p.Dir != "" {
-		p.Mounts = append(p.Mounts, policy.Mount{Path: p.Dir, Write: !h.need.Planning, Protected: guarded(p.Dir)})
+		m := policy.Mount{Path: p.Dir, Write: !h.need.Planning, Protected: guarded(p.Dir)}
+		if k.shop.Kept != nil {
+			m.Protected = append(m.Protected, k.shop.Kept()...)
+		}
+		p.Mounts = append(p.Mounts, m)
 	}
 	for _, f := range h.folders {
 		p.Mounts = append(p.Mounts, policy.Mount{Path: f.Dir})

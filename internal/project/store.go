@@ -158,6 +158,19 @@ func (s Store) names() []string {
 	return out
 }
 
+// Kept are the folders in which only [Store.Publish] writes: the versions of each
+// project. Whoever lets others write in the workspace keeps them from these.
+func (s Store) Kept() []string {
+	var out []string
+	for _, name := range s.names() {
+		dir := filepath.Join(s.Root(name), versionsDir)
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
 // List is every project, the one that changed last first. Whether a deliverable was
 // edited is told by its time and size: only if these have changed is it read.
 func (s Store) List(ctx context.Context) ([]Project, error) {
