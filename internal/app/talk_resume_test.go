@@ -215,12 +215,16 @@ func TestTalkFoundKeys(t *testing.T) {
 // The workspace of sessions is a folder of its own: what the program goes by is
 // not in it, for the agent writes there.
 func TestTalkWorkspace(t *testing.T) {
-	for name, fine := range map[string]bool{".": false, "..": false, ".conclave": false, "desk": true} {
+	for name, fine := range map[string]bool{".": false, "..": false, ".conclave": false, ".conclave/runs/x": false, ".conclave/workspace": true, "own/settings": false, "own/settings/conclave/x": false, "tools": false, "desk": true} {
 		a := salon(t, ", workspace: HERE")
+		t.Setenv("XDG_CONFIG_HOME", filepath.Join(real(t, a.project), "own", "settings"))
+		put(t, a, "tools/serve.txt")
 		file := filepath.Join(a.project, "team.yaml")
 		p, err := os.ReadFile(file)
 		if err == nil {
-			err = os.WriteFile(file, []byte(strings.Replace(string(p), "HERE", filepath.Join(a.project, name), 1)), 0o600)
+			served := "script: talker.yaml, mcp_servers: {helper: {command: [run, tools/serve.txt]}}}"
+			text := strings.NewReplacer("HERE", filepath.Join(a.project, name), "script: talker.yaml}", served).Replace(string(p))
+			err = os.WriteFile(file, []byte(text), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -44,9 +44,6 @@ func (a *App) staff(ctx context.Context, s event.SessionStarted) (event.Staffed,
 		Budget: in.Budget, RunBudget: event.Budget{Tokens: t.settings.MaxTokens, Cost: t.settings.MaxCost},
 		Permission: event.Override{On: s.Asks},
 	}}
-	if err := a.apart(out.Dir, t.file); err != nil {
-		return out, err
-	}
 	seats := t.seats
 	if s.Kind == event.SessionInteractive {
 		if out.Seat, err = a.hostSeat(t, out.Rules.Budget); err != nil {
@@ -54,6 +51,9 @@ func (a *App) staff(ctx context.Context, s event.SessionStarted) (event.Staffed,
 		}
 		out.Rules.MaxRuns = hostRuns
 		seats = append([]event.Seat{out.Seat}, seats...)
+	}
+	if err := a.apart(out.Dir, t.file, seats); err != nil {
+		return out, err
 	}
 	if out.ContextPaths, err = a.inherited(t.settings.ContextPaths); err != nil {
 		return out, err
@@ -136,14 +136,24 @@ func (a *App) workspaceDir(in *config.Interactive) string {
 	return filepath.Join(real, rest)
 }
 
-// apart refuses a workspace that holds what the program goes by: the agent of a
-// session writes there.
-func (a *App) apart(dir, file string) error {
-	for _, kept := range []string{a.state(), userState(), file} {
-		if kept == "" {
-			continue
+// apart refuses a workspace that holds what the program goes by, or lies in that:
+// the agent of a session writes there.
+func (a *App) apart(dir, file string, seats []event.Seat) error {
+	state := []string{a.state(), userState()}
+	if own, ok := config.UserDir(); ok {
+		state = append(state, own)
+	}
+	holds := func(dir, path string) bool {
+		in, err := filepath.Rel(dir, path)
+		return err == nil && filepath.IsLocal(in)
+	}
+	for _, kept := range state {
+		if kept = named(kept); holds(kept, dir) && dir != a.workspaceDir(nil) {
+			return control.Usagef("interactive_mode.workspace is %s, where agents write, and that lies in %s, which is the program's own; name a folder of its own", dir, kept)
 		}
-		if in, err := filepath.Rel(dir, named(kept)); err == nil && filepath.IsLocal(in) {
+	}
+	for _, kept := range append(append(state, file), a.programs(seats)...) {
+		if kept != "" && holds(dir, named(kept)) {
 			return control.Usagef("interactive_mode.workspace is %s, where agents write, and %s lies in it; name a folder of its own", dir, kept)
 		}
 	}
