@@ -34,8 +34,9 @@ type Teammate struct {
 }
 
 // SessionRulesVersion is the version of the rules a session is given. Since version
-// 2 a run is not granted what its agent needs to say what came of it.
-const SessionRulesVersion = 2
+// 2 a run is not granted what its agent needs to say what came of it; since version
+// 3 who cancels what is being cancelled already is told so.
+const SessionRulesVersion = 3
 
 // SessionRules are the settings of a session, already resolved.
 type SessionRules struct {

@@ -160,10 +160,11 @@ func (s *Session) admit(a event.Admitted) []flow.Command {
 }
 
 // cancel ends the runs that go on; or else calls off what a person is asked
-// about; or else stops the agent's turn.
+// about; or else stops the agent's turn. What is being ended already is passed
+// over.
 func (s *Session) cancel(c *Cancel) []flow.Command {
 	for _, is := range []func(*Want) bool{(*Want).running, (*Want).asking} {
-		if !slices.ContainsFunc(s.s.Wants, is) {
+		if !slices.ContainsFunc(s.s.Wants, func(w *Want) bool { return is(w) && (w.Cancel == nil || s.rules().Version < 3) }) {
 			continue
 		}
 		var do []flow.Command

@@ -122,10 +122,14 @@ func (s *Session) judgeWithdrawn(b event.Withdrawn) *verdict {
 	return &verdict{code: codeMessage, why: fmt.Sprintf("Nothing waits that has the id %q.", b.Message)}
 }
 
-// judgeCancel refuses where there is nothing to end.
+// judgeCancel refuses where there is nothing to end, or nothing more.
 func (s *Session) judgeCancel() *verdict {
+	going := slices.ContainsFunc(s.s.Wants, func(w *Want) bool { return !w.Over() })
+	ending := !slices.ContainsFunc(s.s.Wants, func(w *Want) bool { return !w.Over() && w.Cancel == nil })
 	switch {
-	case slices.ContainsFunc(s.s.Wants, func(w *Want) bool { return !w.Over() }):
+	case going && ending && s.rules().Version >= 3:
+		return &verdict{code: codeAlready, why: "What goes on is being cancelled already; it comes back with what there is."}
+	case going:
 		return nil
 	case s.s.Turn == nil:
 		return &verdict{code: codeIdle, why: "Nothing goes on in this session."}
