@@ -207,6 +207,32 @@ func TestTalkStopped(t *testing.T) {
 	})
 }
 
+// What the agent was saying when a person stopped it, it has said: it reads that
+// again, and that it was stopped there.
+func TestTalkStoppedInMidSentence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sp := reacts(func(said string, n int, _ []backend.ToolResult) reply {
+			if said == "Count." {
+				return reply{deltas: []backend.Delta{{Text: "One, two"}}, do: func(ctx context.Context, _ backend.ToolHost) error {
+					<-ctx.Done()
+					return ctx.Err()
+				}}
+			}
+			return says("Three.")
+		})
+		p := parlours(t, actor("", sp))
+		p.open()
+		p.say("Count.")
+		p.tell(event.CancelRequested{By: "ann"})
+		p.say("Go on.")
+		p.sound()
+		in := sp.inputs()
+		if m := in[1].Messages; len(m) != 3 || m[1].From != backend.Assistant || m[1].Text != "One, two\n[the user stopped you here]" {
+			t.Errorf("sent %s", whole(in[1]))
+		}
+	})
+}
+
 // What people say while the agent works is heard before the next call of its
 // model; what they take back is not.
 func TestTalkHears(t *testing.T) {

@@ -58,7 +58,7 @@ func (c *conversation) load(ctx context.Context, w talk.Work) error {
 func (c *conversation) fill() int64 {
 	n := size(c.t.in.Messages)
 	for _, e := range slices.Backward(c.entries) {
-		if e.Called != nil {
+		if e.Called != nil && !e.Cut {
 			return min(n, e.Called.Usage.Input+e.Called.Usage.Output)
 		}
 	}
@@ -108,6 +108,9 @@ func (c *conversation) speak(ctx context.Context, e talk.Entry) error {
 	}
 	if strings.TrimSpace(text) == "" && len(e.Called.Tools) == 0 {
 		return nil
+	}
+	if e.Cut {
+		text += "\n" + stoppedHere
 	}
 	m := backend.Message{From: backend.Assistant, Text: text, Calls: e.Called.Tools}
 	if !e.Called.Native.Empty() && e.Called.Backend == c.t.agent.Seat.Backend && e.Called.Model == c.t.agent.Backend.Traits().Model {

@@ -22,6 +22,7 @@ const (
 	didBefore      = "You were cut off in the middle of this turn. What you did until then has happened; do not do it again:"
 	wantedNow      = "What the user has said of that in the turn that goes on, word for word:"
 	wantedThen     = "What the user had said last until then, word for word; it was dealt with in that turn:"
+	stoppedHere    = "[the user stopped you here]"
 	cutShort       = "[cut off here; the user can say the rest again]"
 )
 

@@ -270,7 +270,7 @@ func (s *stage) host(a args) error {
 	case "concludes":
 		f.ID, f.Body = id("concluded"), event.Concluded{Turn: t}
 	case "fails":
-		f.ID, f.Body = id("failed"), event.Failed{Turn: t, Code: second, Final: a.on("final"), RetryAfter: a.time("retry"), Request: a.set["request"]}
+		f.ID, f.Body = id("failed"), event.Failed{Turn: t, Code: second, Final: a.on("final"), RetryAfter: a.time("retry"), Request: a.set["request"], Partial: event.Inline(a.text())}
 	case "compacts":
 		f.ID, f.Body = id("compacted"), event.Compacted{Turn: t, Summary: event.Inline(a.text()), Through: second, Usage: event.Usage{Input: int64(a.num("tokens", 0))}}
 	default:

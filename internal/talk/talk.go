@@ -98,6 +98,8 @@ type Entry struct {
 	Said *event.Said `json:"said,omitempty"`
 	// Called is what the agent said, with the calls it made.
 	Called *event.Called `json:"called,omitempty"`
+	// Cut: it was saying that when a person stopped it.
+	Cut bool `json:"cut,omitempty"`
 	// Returned is what one of those calls gave back; Run is the run it is the
 	// result of, if it is one of launch_run.
 	Returned *event.ToolReturned `json:"returned,omitempty"`
@@ -170,7 +172,7 @@ func (s *Session) Step(e event.Event) flow.Ready {
 func (s *Session) Done() bool { return false }
 
 // CheckpointVersion changes with the form of what Checkpoint writes.
-func (s *Session) CheckpointVersion() int { return 2 }
+func (s *Session) CheckpointVersion() int { return 3 }
 
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.

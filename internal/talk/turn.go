@@ -163,6 +163,9 @@ func (s *Session) fail(e event.Event, b event.Failed) {
 	s.leave()
 	t.Attempts++
 	t.Rest = s.s.Clock.Up + max(time.Duration(b.RetryAfter), 0)
+	if (b.Code == CodeStopped || t.Stopped) && !blank(b.Partial) { // which the person has read
+		s.remember(Entry{ID: e.ID, At: e.At, Turn: b.Turn, Called: &event.Called{Turn: b.Turn, Text: b.Partial}, Cut: true})
+	}
 	if b.Final || b.Code == CodeStopped || t.Stopped || t.Attempts >= s.rules().MaxAttempts {
 		s.over()
 	}
