@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
@@ -48,10 +47,8 @@ type keeper struct {
 func snapshot(ctx context.Context, log eventlog.Log, id event.FlowID) (*keeper, error) {
 	k := &keeper{log: log, id: id}
 	if c, ok, err := log.LoadCheckpoint(ctx, id, snapshotName, SnapshotVersion); err == nil && ok {
-		if json.Unmarshal(c.Data, &k.now) == nil && k.now.Seq == c.Seq {
-			k.kept = c.Seq
-		} else {
-			k.now = view.Snapshot{}
+		if now, err := view.DecodeSnapshot(c.Data); err == nil && now.Seq == c.Seq {
+			k.now, k.kept = now, c.Seq
 		}
 	}
 	for e, err := range log.Read(ctx, id, k.now.Seq+1) {
@@ -81,7 +78,7 @@ func (k *keeper) keep(ctx context.Context) {
 }
 
 func (k *keeper) save(ctx context.Context) {
-	data, err := json.Marshal(k.now)
+	data, err := k.now.Encode()
 	if err != nil {
 		return
 	}

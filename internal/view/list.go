@@ -135,12 +135,15 @@ func (l List[T]) Backward() iter.Seq2[int, T] {
 	}
 }
 
-func (l List[T]) MarshalJSON() ([]byte, error) {
+func (l List[T]) MarshalJSON() ([]byte, error) { return json.Marshal(l.slice()) }
+
+// slice is a copy of the items.
+func (l List[T]) slice() []T {
 	out := make([]T, 0, l.Len())
 	for _, v := range l.All(0) {
 		out = append(out, v)
 	}
-	return json.Marshal(out)
+	return out
 }
 
 func (l *List[T]) UnmarshalJSON(p []byte) error {
