@@ -1,10 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
+	"conclave/internal/backend"
 	"conclave/internal/backend/price"
 	"conclave/internal/event"
 	"conclave/internal/launch"
@@ -26,8 +29,8 @@ const (
 )
 
 // estimate guesses what a run comes to: from what runs of its mode have cost here,
-// or else from list prices.
-func (a *App) estimate(ctx context.Context, l event.Launch, team []event.Teammate) *event.Estimate {
+// or else from prices, those of the configuration before those of the list.
+func (a *App) estimate(ctx context.Context, config string, l event.Launch, team []event.Teammate) *event.Estimate {
 	n := int64(len(l.Agents))
 	if tokens, cost := a.seen(ctx, l); len(tokens) > 0 {
 		return &event.Estimate{
@@ -35,7 +38,27 @@ func (a *App) estimate(ctx context.Context, l event.Launch, team []event.Teammat
 			Basis: fmt.Sprintf("the median per agent of %s of this kind here", several(len(tokens), "run")),
 		}
 	}
-	return typical(l, team)
+	return typical(l, team, a.rates(ctx, config, team))
+}
+
+// rates are what the models of a team cost, by agent.
+func (a *App) rates(ctx context.Context, config string, team []event.Teammate) map[event.AgentID]price.Rates {
+	t, err := a.team(ctx, config)
+	if err != nil {
+		t.seats = nil // it is told where somebody can mend it
+	}
+	out := map[event.AgentID]price.Rates{}
+	for _, mate := range team {
+		var m backend.Model
+		for _, s := range t.seats {
+			if s.Agent == mate.Agent && len(s.Options) > 0 {
+				_ = json.Unmarshal(s.Options, &m) // what cannot be read says nothing
+			}
+		}
+		m.Provider, m.Name = cmp.Or(m.Provider, mate.Backend), cmp.Or(m.Name, mate.Model)
+		out[mate.Agent] = price.Of(m)
+	}
+	return out
 }
 
 // seen is what each agent has taken, on the average, in the newest runs of that
@@ -72,12 +95,12 @@ func (a *App) seen(ctx context.Context, l event.Launch) (tokens []int64, cost []
 }
 
 // typical is what a typical run costs by the prices that are known.
-func typical(l event.Launch, team []event.Teammate) *event.Estimate {
+func typical(l event.Launch, team []event.Teammate, rates map[event.AgentID]price.Rates) *event.Estimate {
 	times := int64(refining)
 	if l.Quick {
 		times = 1
 	}
-	e := &event.Estimate{Basis: "list prices and a typical run; none of this kind has run here yet"}
+	e := &event.Estimate{Basis: "known prices and a typical run; none of this kind has run here yet"}
 	for _, id := range l.Agents {
 		i := slices.IndexFunc(team, func(t event.Teammate) bool { return t.Agent == id })
 		if i < 0 || free(team[i].Backend) {
@@ -85,8 +108,8 @@ func typical(l event.Launch, team []event.Teammate) *event.Estimate {
 		}
 		u := event.Usage{Input: times * typicalInput, Output: times * typicalOutput}
 		e.Tokens += u.Amount().Tokens
-		if known, ok := price.Find(team[i].Backend, team[i].Model); ok {
-			e.Cost += price.Rates{Entry: known}.Cost(u, 0)
+		if r := rates[id]; r.Known {
+			e.Cost += r.Cost(u, 0)
 		} else {
 			e.Basis = "a typical run, of agents whose price is known"
 		}

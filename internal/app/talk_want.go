@@ -44,7 +44,7 @@ func (a *App) Amend(ctx context.Context, id event.FlowID, want string, revision 
 // launchIn is a call made by somebody outside, for the team of a session. What is
 // wrong with it is a [launch.Problem].
 func (a *App) launchIn(ctx context.Context, id event.FlowID, p launch.Params) (event.Launch, *event.Estimate, error) {
-	team, err := a.teamIn(ctx, id)
+	team, config, err := a.teamIn(ctx, id)
 	if err != nil {
 		return event.Launch{}, nil, err
 	}
@@ -63,24 +63,24 @@ func (a *App) launchIn(ctx context.Context, id event.FlowID, p launch.Params) (e
 	if l.Context, err = a.shelve(ctx, l.Context); err != nil {
 		return l, nil, err
 	}
-	return l, a.estimate(ctx, l, team), nil
+	return l, a.estimate(ctx, config, l, team), nil
 }
 
-// teamIn are the agents of a session: those that its log names, or before anybody
-// has taken it up, those of its configuration.
-func (a *App) teamIn(ctx context.Context, id event.FlowID) ([]event.Teammate, error) {
+// teamIn are the agents of a session, and its configuration: those that its log
+// names, or before anybody has taken it up, those of its configuration.
+func (a *App) teamIn(ctx context.Context, id event.FlowID) ([]event.Teammate, string, error) {
 	now, err := a.Open(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if now.Session == nil || !talks(now.Session.Kind) {
-		return nil, control.Usagef("%s is no session in which runs are wanted", id)
+		return nil, "", control.Usagef("%s is no session in which runs are wanted", id)
 	}
 	if t := now.Session.Talk; t != nil && len(t.Staffed.Team) > 0 {
-		return t.Staffed.Team, nil
+		return t.Staffed.Team, now.Session.Config, nil
 	}
 	t, err := a.team(ctx, now.Session.Config)
-	return a.mates(t.seats), err
+	return a.mates(t.seats), now.Session.Config, err
 }
 
 // Params implements [control.Launches].
