@@ -14,6 +14,7 @@ import (
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/launch"
+	"conclave/internal/policy"
 )
 
 // maxImage is the largest picture that is taken along.
@@ -210,8 +211,19 @@ func (a *App) launched(l event.Launch, inherited []event.ContextPath) ([]event.C
 		if l.Paths[i], err = a.there(p); err != nil {
 			return nil, err
 		}
+		if inside := l.Paths[i]; inside.Write && guardedPart(inside.Path) {
+			return nil, control.Usagef("the context path %s cannot be written: what lies in .git is run by whoever uses the repository. Give it to be read, or leave it out", inside.Path)
+		}
 	}
 	return launch.Paths(l, inherited), nil
+}
+
+// guardedPart reports whether a path lies in what stays as it is in every folder:
+// given by itself it would not be guarded any more.
+func guardedPart(path string) bool {
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(part string) bool {
+		return part != ".conclave" && policy.Guarded(part) // which is dealt with by itself
+	})
 }
 
 // there is a path that is named, by where it leads.

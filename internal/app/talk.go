@@ -140,8 +140,10 @@ func (h *chair) hire(s event.Staffed) error {
 	}
 	k.talker = &agent.Talker{
 		Flow: h.id, Blobs: h.log, Agent: one, Redact: redact.New(secrets([]event.Seat{s.Seat})...),
-		Desk:     h.desk(s),
-		Estimate: func(ctx context.Context, l event.Launch) *event.Estimate { return a.estimate(ctx, h.started.Config, l, s.Team) },
+		Desk: h.desk(s),
+		Estimate: func(ctx context.Context, l event.Launch) *event.Estimate {
+			return a.estimate(ctx, h.started.Config, l, s.Team)
+		},
 		Context: func(ctx context.Context, name string) (string, error) {
 			p, err := project.Store{Dir: s.Dir}.Get(ctx, name)
 			return p.Context, err

@@ -65,3 +65,22 @@ func TestTalkRunSparesVersions(t *testing.T) {
 	}
 	k.sound()
 }
+
+// What lies in .git stays as it is, though a launch names it by itself: hooks are
+// run by whoever uses the repository.
+func TestTalkRunSparesRepositories(t *testing.T) {
+	mine := real(t, t.TempDir())
+	hooks := filepath.Join(mine, ".git", "hooks")
+	if err := os.MkdirAll(hooks, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a := salon(t, ", require_approval: false", "  context_paths: [{path: "+mine+", permission: write}]\n")
+	for permission, want := range map[string]string{"write": "cannot be written", "read": "success/"} {
+		a.hostScript(t, launches(`{task: go, agent_mode: single, context_paths: [{path: `+hooks+`, permission: `+permission+`}]}`))
+		k := a.talk(t, true).drive()
+		if got := k.words(k.tell("go")); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", permission, got)
+		}
+		k.sound()
+	}
+}
