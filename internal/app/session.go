@@ -89,7 +89,7 @@ func (a *App) converse(ctx context.Context, log eventlog.Log, id event.FlowID, s
 	h := &chair{a: a, log: log, id: id, takeOver: takeOver, started: s}
 	p := part{decider: func() flow.Decider { return deciding(s.Kind) }, doer: h, close: h.agent.Close}
 	return a.drive(ctx, log, id, takeOver, p, func(d *engine.Driver) error {
-		k, err := snapshot(ctx, log, id)
+		k, err := a.snapshot(ctx, log, id)
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (a *App) Team(ctx context.Context, config string) (control.Team, error) {
 		return control.Team{}, err
 	}
 	out := control.Team{
-		Source: t.source(), Warnings: t.warnings, Offline: true,
+		Source: t.source(), Warnings: t.warnings, Offline: true, Dir: a.dir,
 		Modes: event.Modes{Single: t.mode.Single || len(t.seats) == 1, Quick: t.mode.Quick, Plan: t.settings.Planning != nil && *t.settings.Planning},
 	}
 	for _, s := range t.seats {

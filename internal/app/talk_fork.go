@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,13 +17,18 @@ import (
 )
 
 // Newest implements [control.Sessions].
-func (a *App) Newest(ctx context.Context) (event.FlowID, bool, error) {
+func (a *App) Newest(ctx context.Context, config ...string) (event.FlowID, bool, error) {
+	files, err := absolutes(config)
+	if err != nil {
+		return "", false, err
+	}
 	flows, err := a.flows(ctx)
 	if err != nil {
 		return "", false, err
 	}
 	for _, f := range flows { // the one with the newest event first
-		if s, ok := f.First.Body.(event.SessionStarted); !ok || s.Kind != event.SessionInteractive || f.Damaged != nil {
+		s, ok := f.First.Body.(event.SessionStarted)
+		if !ok || s.Kind != event.SessionInteractive || f.Damaged != nil || len(files) > 0 && !slices.Contains(files, s.Config) {
 			continue
 		}
 		now, err := a.Open(ctx, f.ID)
@@ -30,6 +37,22 @@ func (a *App) Newest(ctx context.Context) (event.FlowID, bool, error) {
 		}
 	}
 	return "", false, nil
+}
+
+// absolutes are files as sessions name them.
+func absolutes(files []string) ([]string, error) {
+	var out []string
+	for _, f := range files {
+		if f != "" {
+			abs, err := filepath.Abs(f)
+			if err != nil {
+				return nil, control.Usagef("find %s: %w", f, err)
+			}
+			f = abs
+		}
+		out = append(out, f)
+	}
+	return out, nil
 }
 
 // Fork implements [control.Sessions]. The new session has the events of the old

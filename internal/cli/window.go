@@ -104,7 +104,7 @@ func (e *env) rootRun(cmd *cobra.Command, w *windowFlags, a []string) error {
 	return e.with(func(c control.Control) error {
 		return e.openWindow(cmd.Context(), c, WindowOptions{
 			Task: task, Config: w.config, Modes: w.modes(), Plain: w.plain,
-			Interactive: w.interactive(), New: w.fresh || task != "" || w.config != "",
+			Interactive: w.interactive(), New: w.fresh || task != "",
 		})
 	})
 }

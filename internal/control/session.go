@@ -26,8 +26,9 @@ type Sessions interface {
 	// History is what was asked here before, newest first, each text once.
 	History(ctx context.Context, limit int) ([]string, error)
 	// Newest is the session with an agent that was used last here and is not put
-	// away.
-	Newest(ctx context.Context) (id event.FlowID, ok bool, err error)
+	// away: of those begun with the configuration file config, or without one if it
+	// is empty; where none is given, of all.
+	Newest(ctx context.Context, config ...string) (id event.FlowID, ok bool, err error)
 	// Fork begins a new session with everything another one holds, up to where
 	// its last turn was over.
 	Fork(ctx context.Context, id event.FlowID) (event.FlowID, error)
@@ -77,6 +78,8 @@ type Team struct {
 	// Source says where the agents come from, and Warnings what is doubtful.
 	Source   string
 	Warnings []string
+	// Dir is where relative paths begin that a person writes.
+	Dir string
 	// Interactive is the agent people talk to; nil where interactive mode is off.
 	Interactive *Interactive
 }

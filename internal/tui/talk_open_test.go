@@ -18,10 +18,12 @@ type opening struct {
 	*still
 	log    []event.Event
 	newest error
+	asked  []string // the configuration of the newest
 	begun  []event.SessionStarted
 }
 
-func (p *opening) Newest(context.Context) (event.FlowID, bool, error) {
+func (p *opening) Newest(_ context.Context, config ...string) (event.FlowID, bool, error) {
+	p.asked = config
 	return "session", len(p.log) > 0, p.newest
 }
 

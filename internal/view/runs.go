@@ -46,6 +46,8 @@ type Row struct {
 	LastMessage event.Content `json:"last_message,omitzero"`
 	LastByYou   bool          `json:"last_by_you,omitempty"`
 	Archived    bool          `json:"archived,omitempty"`
+	// Fork is the session it was forked from.
+	Fork event.FlowID `json:"fork,omitempty"`
 }
 
 // RowOf makes a row from the first and the last event of a log.
@@ -54,7 +56,7 @@ func RowOf(first, last event.Event) Row {
 	r.Duration = event.Duration(max(last.At.Sub(first.At), 0))
 	switch f := first.Body.(type) {
 	case event.SessionStarted:
-		r.Kind, r.Session, r.Client = KindSession, f.Kind, f.Client
+		r.Kind, r.Session, r.Client, r.Fork = KindSession, f.Kind, f.Client, f.Fork
 	case event.RunStarted:
 		r.Kind, r.Parent, r.Task, r.Mode = KindRun, f.Spec.Parent, f.Spec.Task, mode(f.Spec, f.Rules)
 		for _, s := range f.Spec.Seats {
