@@ -115,7 +115,7 @@ func (s *Server) reconsider(c call) {
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-s.left:
+		case <-s.ending.Done():
 			return // whoever goes on with the run goes on with it
 		}
 		s.launching.Lock()
@@ -164,7 +164,10 @@ func (s *Server) minding(next sdk.MethodHandler) sdk.MethodHandler {
 			return next(ctx, method, r)
 		}
 		var c call
-		res, err := next(context.WithValue(ctx, callKey{}, &c), method, r)
+		handling, done := context.WithCancel(context.WithValue(ctx, callKey{}, &c))
+		defer done()
+		defer context.AfterFunc(s.ending, done)()
+		res, err := next(handling, method, r)
 		name := ""
 		if p, ok := r.GetParams().(*sdk.CallToolParamsRaw); ok {
 			name, _ = p.Meta[metaCall].(string)
@@ -174,7 +177,7 @@ func (s *Server) minding(next sdk.MethodHandler) sdk.MethodHandler {
 		case !given && ctx.Err() == nil && err == nil:
 			s.told(c.tells, name)
 		// A connection that is lost says nothing about the run.
-		case c.ends == nil, !errors.Is(context.Cause(ctx), context.Canceled), s.closing.Load(), impatient.MatchString(reason):
+		case c.ends == nil, !errors.Is(context.Cause(ctx), context.Canceled), s.ending.Err() != nil, impatient.MatchString(reason):
 		case unclear.MatchString(reason):
 			s.reconsider(c)
 		default:

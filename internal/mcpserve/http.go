@@ -61,7 +61,7 @@ func (s *Server) HTTP(ctx context.Context, l net.Listener, token string) error {
 	case err = <-served:
 	case <-ctx.Done():
 	}
-	s.closing.Store(true)
+	s.finish()
 	cancel()
 	for session := range s.mcp.Sessions() {
 		_ = session.Close()

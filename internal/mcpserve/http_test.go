@@ -131,32 +131,6 @@ func TestHTTPGiveUp(t *testing.T) {
 	}
 }
 
-// A server that ends hands over what goes on, and ends no run.
-func TestHTTPHandOver(t *testing.T) {
-	w := newWorld()
-	w.ends = make(chan event.Status)
-	url, end := listening(t, w, Options{})
-	c := overHTTP(t, url, "", nil)
-	called := make(chan struct{})
-	go func() {
-		defer close(called)
-		_, _ = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "launch_run", Arguments: simple})
-	}()
-	w.until(t, "session-1", kindOf[event.Launched])
-	if err := end(); err != nil {
-		t.Fatal(err)
-	}
-	<-called
-	if len(w.background) != 1 {
-		t.Errorf("handed over: %v", w.background)
-	}
-	for e := range w.Read(t.Context(), "session-1") {
-		if kindOf[event.Withdrawn](e) {
-			t.Error("the run was ended")
-		}
-	}
-}
-
 // Only who has the token, on this machine and not from a web page, is served.
 func TestHTTPGuards(t *testing.T) {
 	url, _ := listening(t, newWorld(), Options{})

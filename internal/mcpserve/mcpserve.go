@@ -32,10 +32,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -70,9 +68,10 @@ type Server struct {
 	desk    *desk
 	secret  []byte // signs what clients keep for us
 	givenUp givenUp
-	closing atomic.Bool
-	left    chan struct{}  // closed when the server is done
-	later   sync.WaitGroup // runs that end unless somebody comes back
+	// ending is over when the server is to end, and every call ends with it.
+	ending context.Context
+	finish context.CancelFunc
+	later  sync.WaitGroup // runs that end unless somebody comes back
 
 	launching sync.Mutex       // one call at a time looks for its run or wants one
 	wanted    map[string]*made // by what identifies a call
@@ -96,9 +95,9 @@ func New(ctx context.Context, c control.Control, o Options) (*Server, error) {
 	}
 	s := &Server{
 		c: c, o: o, offer: offer, secret: make([]byte, 32), wanted: map[string]*made{}, listed: map[string]bool{},
-		left: make(chan struct{}),
 		desk: &desk{c: c, config: o.Config},
 	}
+	s.ending, s.finish = context.WithCancel(context.WithoutCancel(ctx))
 	_, _ = rand.Read(s.secret) // never fails
 	s.mcp = sdk.NewServer(&sdk.Implementation{Name: "conclave", Title: "Conclave", Version: o.Version}, &sdk.ServerOptions{
 		Instructions: offer.Guidance,
@@ -175,21 +174,11 @@ func arguments(r *sdk.CallToolRequest, into any) error {
 
 // leave ends the driving. What goes on is handed over to a background process.
 func (s *Server) leave(ctx context.Context) error {
-	s.closing.Store(true)
-	close(s.left)
+	s.finish()
 	s.later.Wait()
 	handed, err := s.desk.close(ctx)
 	for id, pid := range handed {
 		s.o.Say(fmt.Sprintf("The runs go on in the background, process %d; follow them with: conclave log --follow %s", pid, id))
-	}
-	return err
-}
-
-// ended is how serving came to its end, in words for whoever started it: that
-// they ended it, or the client went away, is no error.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
-		return nil
 	}
 	return err
 }

@@ -11,10 +11,24 @@ import (
 
 // Stdio serves one client on a pipe until that is closed or ctx ends.
 func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	stop := context.AfterFunc(ctx, func() { s.closing.Store(true) }) // before any call learns of it
+	return s.serve(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}})
+}
+
+// serve serves one client. The calls end before the connection does, which waits
+// for them; that somebody ended the server is no error.
+func (s *Server) serve(ctx context.Context, t sdk.Transport) error {
+	connection, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		s.finish()
+		cancel()
+	})
 	defer stop()
-	err := s.mcp.Run(ctx, &pipe{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}}, &s.givenUp})
-	return errors.Join(ended(ctx, err), s.leave(context.WithoutCancel(ctx)))
+	err := s.mcp.Run(connection, &pipe{t, &s.givenUp})
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return errors.Join(err, s.leave(context.WithoutCancel(ctx)))
 }
 
 type nopCloser struct{ io.Writer }

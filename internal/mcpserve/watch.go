@@ -58,7 +58,7 @@ func (s *Server) watch(ctx context.Context, p place, t *teller, until <-chan tim
 			return now, err
 		case <-failed:
 			// If it is being handed over the call ends with its connection.
-			if failed = nil; !s.closing.Load() {
+			if failed = nil; s.ending.Err() == nil {
 				if err := s.desk.why(p.session); err != nil {
 					return now, err
 				}

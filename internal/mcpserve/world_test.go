@@ -2,7 +2,6 @@ package mcpserve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -253,8 +252,7 @@ func serve(t *testing.T, w *world, o Options) (client sdk.Transport, s *Server, 
 	served := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		err := s.mcp.Run(ctx, &pipe{far, &s.givenUp})
-		served <- errors.Join(ended(ctx, err), s.leave(context.WithoutCancel(ctx)))
+		served <- s.serve(ctx, far)
 	}()
 	var once sync.Once
 	end = func() (err error) {
