@@ -23,11 +23,11 @@ func newApprove(e *env) *cobra.Command {
 		Short: "Allow what a run asks for",
 		Long: `Approve answers a question of a run that waits for a person: it allows exactly
 the action that was shown, once unless a flag says more. Which question is meant
-may be left out if it is the only one. Where the winner of a vote is the
-question, it lets the winner present; where an agent or a program wants a run,
-it launches that as it is shown.`,
+may be left out if it is the only one anywhere. Where the winner of a vote is
+the question, it lets the winner present; where an agent or a program wants a
+run, it launches that as it is shown.`,
 		Example:           "  conclave approve\n  conclave approve k3f9 5d0a1c --run",
-		Args:              args(0, 2, "one run and one of its questions; without any it is the newest that asks"),
+		Args:              args(0, 2, "one run and one of its questions; both can be left out while there is but one"),
 		ValidArgsFunction: e.runIDs(func(f control.Flow) bool { return !f.Finished }),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			choice := event.PermitOnce
@@ -54,7 +54,7 @@ func newDeny(e *env) *cobra.Command {
 		Use:               "deny [ID [QUESTION]]",
 		Short:             "Refuse what a run asks for",
 		Example:           "  conclave deny k3f9 --reason \"not on this machine\"",
-		Args:              args(0, 2, "one run and one of its questions; without any it is the newest that asks"),
+		Args:              args(0, 2, "one run and one of its questions; both can be left out while there is but one"),
 		ValidArgsFunction: e.runIDs(func(f control.Flow) bool { return !f.Finished }),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			return e.with(func(c control.Control) error {
@@ -121,41 +121,75 @@ func (e *env) about(ctx context.Context, c control.Control, id event.FlowID, g v
 	return indented(what), err
 }
 
-// question finds the open question that was named, or the only one of the run
-// that was, or of the newest run that has one.
+// question finds the open question that was named, or the only one there is, of
+// the run that was named or of any.
 func (e *env) question(ctx context.Context, c control.Control, typed []string) (event.FlowID, view.Gate, error) {
-	var ids []event.FlowID
 	if len(typed) > 0 {
 		id, err := c.Find(ctx, typed[0])
 		if err != nil {
 			return "", view.Gate{}, err
 		}
-		ids = []event.FlowID{id}
-	} else {
-		flows, err := c.Flows(ctx)
-		if err != nil {
+		open, err := gatesOf(ctx, c, id)
+		switch {
+		case err != nil:
 			return "", view.Gate{}, err
+		case len(open) == 0:
+			return "", view.Gate{}, control.Usagef("%s asks for nothing", id)
 		}
-		for _, f := range flows {
-			if !f.Finished && f.Damaged == "" {
-				ids = append(ids, f.ID)
-			}
-		}
+		g, err := e.among(ctx, c, id, open, typed)
+		return id, g, err
 	}
-	for _, id := range ids {
-		s, err := c.Open(ctx, id)
-		if err != nil {
+	return e.onlyQuestion(ctx, c)
+}
+
+// onlyQuestion is the question that is open, if there is but one: what is answered
+// must be what was looked at, and another may have asked since.
+func (e *env) onlyQuestion(ctx context.Context, c control.Control) (event.FlowID, view.Gate, error) {
+	flows, err := c.Flows(ctx)
+	if err != nil {
+		return "", view.Gate{}, err
+	}
+	asking := map[event.FlowID][]view.Gate{}
+	var ids, answered []event.FlowID
+	for _, f := range flows {
+		if f.Finished || f.Damaged != "" {
+			continue
+		}
+		open, err := gatesOf(ctx, c, f.ID)
+		switch {
+		case err != nil:
 			return "", view.Gate{}, err
+		case len(open) == 0:
+			continue
+		case f.Answered:
+			answered = append(answered, f.ID)
+		default:
+			ids = append(ids, f.ID)
 		}
-		if len(s.Card.Gates) > 0 {
-			g, err := e.among(ctx, c, id, s.Card.Gates, typed)
-			return id, g, err
-		}
+		asking[f.ID] = open
 	}
-	if len(typed) == 0 {
+	if len(ids) == 0 {
+		ids = answered // whoever answers that again is told
+	}
+	switch len(ids) {
+	case 0:
 		return "", view.Gate{}, control.Usagef("no run here asks for anything")
+	case 1:
+		g, err := e.among(ctx, c, ids[0], asking[ids[0]], nil)
+		return ids[0], g, err
 	}
-	return "", view.Gate{}, control.Usagef("%s asks for nothing", ids[0])
+	var b strings.Builder
+	for _, id := range ids {
+		for _, g := range asking[id] {
+			fmt.Fprintf(&b, "\n  %s %s: %s", id, sign(g.Gate), view.OneLine(g.Title))
+		}
+	}
+	return "", view.Gate{}, control.Usagef("several ask for something; say which:%s", b.String())
+}
+
+func gatesOf(ctx context.Context, c control.Control, id event.FlowID) ([]view.Gate, error) {
+	s, err := c.Open(ctx, id)
+	return s.Card.Gates, err
 }
 
 // among picks the question that was named. What nobody has pointed at is not

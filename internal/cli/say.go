@@ -24,8 +24,8 @@ standard input.
 
 A run that the agent wants to launch waits for approval where the configuration
 asks for it: then say ends with exit code 5 and tells how to approve it, and with
---yes it is approved at once. What was left waiting is gone on with by the next
-say, or by conclave resume.`,
+--yes it is approved at once, unless it waited before. What was left waiting is
+gone on with by the next say, or by conclave resume.`,
 		Example: `  conclave sessions say "What did we decide about the cache?"
   conclave sessions say --new --yes "Have two agents review internal/parser"
   git diff | conclave sessions say k3f9 -`,

@@ -37,6 +37,7 @@ type talker struct {
 	speech  speeches
 	runs    map[event.FlowID]*plain
 	replied []string // gates
+	older   []string // questions that were open before, which are not answered here
 
 	// Of what is printed of the reply: the call it is of, and how much of that.
 	replies []string
@@ -48,7 +49,11 @@ type talker struct {
 }
 
 func newTalk(e *env, c control.Control, id event.FlowID, s view.Session, o sayOptions) *talker {
-	return &talker{env: e, c: c, id: id, session: s, o: o, speech: speeches{}, said: fmt.Sprintf("said/%d/%d", os.Getpid(), time.Now().UnixNano()), runs: map[event.FlowID]*plain{}}
+	t := &talker{env: e, c: c, id: id, session: s, o: o, speech: speeches{}, said: fmt.Sprintf("said/%d/%d", os.Getpid(), time.Now().UnixNano()), runs: map[event.FlowID]*plain{}}
+	for _, g := range s.Gates {
+		t.older = append(t.older, g.Gate)
+	}
+	return t
 }
 
 // talkIn is what a talker waits for.
@@ -211,7 +216,7 @@ func (t *talker) rests() bool {
 	case view.SessionIdle:
 		return len(t.session.Heard) == 0
 	case view.SessionAwaiting:
-		return !t.o.yes
+		return !t.o.yes || slices.ContainsFunc(t.session.Gates, func(g view.Gate) bool { return slices.Contains(t.older, g.Gate) })
 	case view.SessionReviewing:
 		return true
 	}
@@ -219,7 +224,8 @@ func (t *talker) rests() bool {
 }
 
 // answer approves the runs that wait for it, if the person has said so, and tells
-// of questions that are not answered here, once.
+// of questions that are not answered here, once. What waited before this was said
+// the person has not said yes to.
 func (t *talker) answer(ctx context.Context) error {
 	for _, g := range t.session.Gates {
 		key := fmt.Sprint(g.Gate, "/", g.Revision)
@@ -227,7 +233,7 @@ func (t *talker) answer(ctx context.Context) error {
 			continue
 		}
 		switch {
-		case g.Kind == event.GateLaunch && t.o.yes:
+		case g.Kind == event.GateLaunch && t.o.yes && !slices.Contains(t.older, g.Gate):
 			f := event.Fact{ID: replyID(), Body: event.Replied{Gate: g.Gate, Choice: event.LaunchApprove, Revision: g.Revision, By: "conclave sessions say --yes"}}
 			if err := t.c.Send(ctx, t.id, f); err != nil {
 				return err
