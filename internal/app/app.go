@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"conclave/internal/backend/wire"
 	"conclave/internal/cli"
@@ -44,6 +45,7 @@ type App struct {
 	dir     string // where the program was started
 	hub     live.Hub
 	pools   wire.Pools
+	looked  atomic.Pointer[keeper] // the flow that was looked at last, as it was then
 
 	mu      sync.Mutex
 	log     eventlog.Log     // opened when first needed

@@ -60,7 +60,7 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 		}
 	}
 	return a.drive(ctx, log, id, takeOver, running(crew), func(d *engine.Driver) error {
-		k, err := snapshot(ctx, log, id)
+		k, err := a.snapshot(ctx, log, id)
 		if err != nil {
 			return err
 		}

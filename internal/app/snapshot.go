@@ -27,7 +27,7 @@ func (a *App) Open(ctx context.Context, id event.FlowID) (view.Snapshot, error) 
 	if err != nil {
 		return view.Snapshot{}, err
 	}
-	s, err := snapshot(ctx, log, id)
+	s, err := a.snapshot(ctx, log, id)
 	if err != nil {
 		return view.Snapshot{}, err
 	}
@@ -43,10 +43,13 @@ type keeper struct {
 	kept uint64
 }
 
-// snapshot folds a flow as far as it has come, from its checkpoint on.
-func snapshot(ctx context.Context, log eventlog.Log, id event.FlowID) (*keeper, error) {
+// snapshot folds a flow as far as it has come, from where it was looked at last if
+// nothing else was since, or else from its checkpoint on.
+func (a *App) snapshot(ctx context.Context, log eventlog.Log, id event.FlowID) (*keeper, error) {
 	k := &keeper{log: log, id: id}
-	if c, ok, err := log.LoadCheckpoint(ctx, id, snapshotName, SnapshotVersion); err == nil && ok {
+	if seen := a.looked.Load(); seen != nil && seen.id == id && seen.log == log {
+		*k = *seen
+	} else if c, ok, err := log.LoadCheckpoint(ctx, id, snapshotName, SnapshotVersion); err == nil && ok {
 		if now, err := view.DecodeSnapshot(c.Data); err == nil && now.Seq == c.Seq {
 			k.now, k.kept = now, c.Seq
 		}
@@ -58,6 +61,8 @@ func snapshot(ctx context.Context, log eventlog.Log, id event.FlowID) (*keeper, 
 		k.now = k.now.Apply(e)
 	}
 	k.keep(ctx)
+	seen := *k
+	a.looked.Store(&seen)
 	return k, nil
 }
 
