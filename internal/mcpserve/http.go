@@ -90,8 +90,11 @@ func (s *Server) handler(token string) http.Handler {
 			newer.ServeHTTP(w, r)
 			return
 		}
-		s.mindBody(w, r)
+		name := s.mindBody(w, r)
 		older.ServeHTTP(w, r)
+		if r.Context().Err() != nil {
+			s.givenUp.lost(name)
+		}
 	})
 	return local(authorized(token, mux))
 }
@@ -135,11 +138,11 @@ func authorized(token string, next http.Handler) http.Handler {
 	})
 }
 
-// mindBody looks at a message for calls that are given up. Numbers of calls are
-// unique within a client's session.
-func (s *Server) mindBody(w http.ResponseWriter, r *http.Request) {
+// mindBody looks at a message for calls that are given up, and names the call that
+// it is. Numbers of calls are unique within a client's session.
+func (s *Server) mindBody(w http.ResponseWriter, r *http.Request) (name string) {
 	if r.Method != http.MethodPost {
-		return
+		return ""
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, sdk.DefaultMaxRequestBodyBytes))
 	put := func(p []byte, then io.Reader) {
@@ -148,21 +151,18 @@ func (s *Server) mindBody(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		put(body, failing{err})
-		return
+		return ""
 	}
 	var m map[string]json.RawMessage
 	var method string
-	var id any
-	if json.Unmarshal(body, &m) == nil && json.Unmarshal(m["method"], &method) == nil {
-		_ = json.Unmarshal(m["id"], &id)
-		if p := m["params"]; len(p) > 0 {
-			m["params"] = s.givenUp.mind(r.Header.Get("Mcp-Session-Id"), method, id, p)
-			if out, err := json.Marshal(m); err == nil {
-				body = out
-			}
+	if json.Unmarshal(body, &m) == nil && json.Unmarshal(m["method"], &method) == nil && len(m["params"]) > 0 {
+		name, m["params"] = s.givenUp.mind(r.Header.Get("Mcp-Session-Id"), method, m["id"], m["params"])
+		if out, err := json.Marshal(m); err == nil {
+			body = out
 		}
 	}
 	put(body, bytes.NewReader(nil))
+	return name
 }
 
 // failing is a reader that could not be read to its end.

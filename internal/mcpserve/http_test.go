@@ -12,7 +12,7 @@ import (
 )
 
 // listening has a server serve over HTTP; what it returns ends it.
-func listening(t *testing.T, w *world, o Options) (url string, end func() error) {
+func listening(t *testing.T, w *world, o Options) (url string, s *Server, end func() error) {
 	t.Helper()
 	s, err := New(t.Context(), w, o)
 	if err != nil {
@@ -35,7 +35,7 @@ func listening(t *testing.T, w *world, o Options) (url string, end func() error)
 		return <-served
 	}
 	t.Cleanup(func() { _ = end() })
-	return "http://" + l.Addr().String() + Path, end
+	return "http://" + l.Addr().String() + Path, s, end
 }
 
 // bearer shows the token with every request.
@@ -70,7 +70,7 @@ func TestHTTP(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			w := newWorld()
 			w.approve, w.ends = true, make(chan event.Status, 1)
-			url, end := listening(t, w, Options{})
+			url, _, end := listening(t, w, Options{})
 			told := make(chan string, 100)
 			o := asks(decide("accept", "approve", ""))
 			o.ProgressNotificationHandler = func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
@@ -104,36 +104,9 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// A client of the newer era that hangs up ends its run; one of the older that says
-// so does as well.
-func TestHTTPGiveUp(t *testing.T) {
-	for _, version := range []string{"2025-11-25", "2026-07-28"} {
-		t.Run(version, func(t *testing.T) {
-			w := newWorld()
-			w.ends = make(chan event.Status)
-			url, _ := listening(t, w, Options{})
-			c := overHTTP(t, url, version, nil)
-			ctx, giveUp := context.WithCancel(t.Context())
-			called := make(chan error, 1)
-			go func() {
-				_, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "launch_run", Arguments: simple})
-				called <- err
-			}()
-			w.until(t, "session-1", kindOf[event.Launched])
-			giveUp()
-			if r := w.until(t, "session-1", kindOf[event.Returned]).Body.(event.Returned); r.Status != event.StatusCancelled {
-				t.Errorf("the run ended with %s", r.Status)
-			}
-			if err := <-called; err == nil {
-				t.Error("the call came to something")
-			}
-		})
-	}
-}
-
 // Only who has the token, on this machine and not from a web page, is served.
 func TestHTTPGuards(t *testing.T) {
-	url, _ := listening(t, newWorld(), Options{})
+	url, _, _ := listening(t, newWorld(), Options{})
 	const good = "Bearer secret-token-of-the-test"
 	for name, tt := range map[string]struct {
 		host, origin, auth, challenge string

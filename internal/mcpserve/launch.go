@@ -27,8 +27,8 @@ type made struct {
 	// did not wait for its end is still owed to it.
 	told bool
 	by   string // the call that told it
-	// joined counts the calls that have waited for it.
-	joined int
+	// joined counts the calls that have waited for it, waiting those that do.
+	joined, waiting int
 }
 
 // pending is what a call comes to that ends before its run.
@@ -64,7 +64,8 @@ func (s *Server) launchRun(ctx context.Context, r *sdk.CallToolRequest) (*sdk.Ca
 	if err != nil {
 		return nil, err
 	}
-	callOf(ctx).ends, callOf(ctx).joined = m, s.join(m)
+	s.join(callOf(ctx), m)
+	callOf(ctx).ends = m
 	until := time.NewTimer(s.o.Wait)
 	defer until.Stop()
 	asking, reply := s.mayAsk(r), ""
@@ -243,14 +244,6 @@ func resolve(ctx context.Context, c control.Control, r view.RunResult) (view.Run
 		texts[h] = t
 	}
 	return r.Fill(texts), nil
-}
-
-// join says that a call waits for a run, and which one that is.
-func (s *Server) join(m *made) int {
-	s.launching.Lock()
-	defer s.launching.Unlock()
-	m.joined++
-	return m.joined
 }
 
 // told says that a client has the result of a run.

@@ -48,11 +48,11 @@ func TestEndsWhileCalled(t *testing.T) {
 	for name, start := range map[string]func(*testing.T, *world) (*sdk.ClientSession, func() error){
 		"pipe": func(t *testing.T, w *world) (*sdk.ClientSession, func() error) { return piped(t, w, Options{}) },
 		"2025-11-25": func(t *testing.T, w *world) (*sdk.ClientSession, func() error) {
-			url, end := listening(t, w, Options{})
+			url, _, end := listening(t, w, Options{})
 			return overHTTP(t, url, "2025-11-25", nil), end
 		},
 		"2026-07-28": func(t *testing.T, w *world) (*sdk.ClientSession, func() error) {
-			url, end := listening(t, w, Options{})
+			url, _, end := listening(t, w, Options{})
 			return overHTTP(t, url, "2026-07-28", nil), end
 		},
 	} {

@@ -72,6 +72,7 @@ type Server struct {
 	ending context.Context
 	finish context.CancelFunc
 	later  sync.WaitGroup // runs that end unless somebody comes back
+	while  time.Duration  // for which they go on
 
 	launching sync.Mutex       // one call at a time looks for its run or wants one
 	wanted    map[string]*made // by what identifies a call
@@ -95,7 +96,7 @@ func New(ctx context.Context, c control.Control, o Options) (*Server, error) {
 	}
 	s := &Server{
 		c: c, o: o, offer: offer, secret: make([]byte, 32), wanted: map[string]*made{}, listed: map[string]bool{},
-		desk: &desk{c: c, config: o.Config},
+		desk: &desk{c: c, config: o.Config}, while: while,
 	}
 	s.ending, s.finish = context.WithCancel(context.WithoutCancel(ctx))
 	_, _ = rand.Read(s.secret) // never fails

@@ -231,54 +231,6 @@ func TestRejoin(t *testing.T) {
 	}
 }
 
-// A client that gives up a call ends the run; one that has lost its patience, or
-// its connection, does not.
-func TestGiveUp(t *testing.T) {
-	for name, tt := range map[string]struct {
-		reason string
-		ends   bool
-	}{
-		"the user":  {"user pressed Esc", true},
-		"no reason": {"", true},
-		"patience":  {"McpError: MCP error -32001: Request timed out", false},
-		"rust":      {"request timeout", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld()
-			w.ends = make(chan event.Status)
-			tr, _, end := serve(t, w, Options{})
-			conn, err := tr.Connect(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			raw := &rawClient{t: t, c: conn}
-			raw.initialize()
-			raw.send(7, "tools/call", map[string]any{"name": "launch_run", "arguments": simple})
-			w.until(t, "session-1", kindOf[event.Launched])
-			raw.send(nil, "notifications/cancelled", map[string]any{"requestId": 7, "reason": tt.reason})
-			if tt.ends {
-				r := w.until(t, "session-1", kindOf[event.Returned]).Body.(event.Returned)
-				if r.Status != event.StatusCancelled {
-					t.Errorf("it ended with %s", r.Status)
-				}
-			} else {
-				raw.send(8, "tools/call", map[string]any{"name": "launch_run", "arguments": simple})
-				go func() { w.ends <- event.StatusSuccess }()
-				if got := raw.answer(8); !strings.Contains(got, `"status":"success"`) {
-					t.Errorf("rejoined: %s", got)
-				}
-				if n := w.launched(t); n != 1 {
-					t.Errorf("%d runs were launched", n)
-				}
-			}
-			_ = conn.Close()
-			if err := end(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 // When the client goes, what goes on is handed over, and a server that is started
 // later finds it again.
 func TestHandOver(t *testing.T) {
@@ -397,43 +349,4 @@ func TestLongWait(t *testing.T) {
 		_ = c.Close()
 		_ = end()
 	})
-}
-
-// Where nobody can tell why a call was given up, its run goes on for a while: it
-// ends if nobody comes back, and not if somebody does.
-func TestUnclear(t *testing.T) {
-	for name, back := range map[string]bool{"nobody": false, "somebody": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld()
-				w.ends = make(chan event.Status)
-				tr, _, end := serve(t, w, Options{})
-				conn, err := tr.Connect(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				raw := &rawClient{t: t, c: conn}
-				raw.initialize()
-				raw.send(7, "tools/call", map[string]any{"name": "launch_run", "arguments": simple})
-				begun := w.until(t, "session-1", kindOf[event.Launched]).At
-				raw.send(nil, "notifications/cancelled", map[string]any{"requestId": 7, "reason": "MCP response future dropped"})
-				if back {
-					raw.send(8, "tools/call", map[string]any{"name": "launch_run", "arguments": simple})
-					time.AfterFunc(2*while, func() { w.ends <- event.StatusSuccess })
-					if got := raw.answer(8); !strings.Contains(got, `"status":"success"`) {
-						t.Errorf("rejoined: %s", got)
-					}
-				}
-				e := w.until(t, "session-1", kindOf[event.Returned])
-				if r := e.Body.(event.Returned); (r.Status == event.StatusCancelled) == back || e.At.Sub(begun) < while {
-					t.Errorf("it ended with %s after %s", r.Status, e.At.Sub(begun))
-				}
-				if n := w.launched(t); n != 1 {
-					t.Errorf("%d runs were launched", n)
-				}
-				_ = conn.Close()
-				_ = end()
-			})
-		})
-	}
 }

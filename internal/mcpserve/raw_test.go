@@ -50,6 +50,20 @@ func (r *rawClient) answer(id int64) string {
 	}
 }
 
+// notified is the next notification of a kind; everything else is passed over.
+func (r *rawClient) notified(method string) string {
+	r.t.Helper()
+	for {
+		msg, err := r.c.Read(r.t.Context())
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if m, ok := msg.(*jsonrpc.Request); ok && m.Method == method {
+			return string(m.Params)
+		}
+	}
+}
+
 func (r *rawClient) initialize() {
 	r.t.Helper()
 	r.send(1, "initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "raw", "version": "1"}})

@@ -119,7 +119,7 @@ func (s *Server) unfinished(ctx context.Context, id event.FlowID, now view.Snaps
 
 // await waits for a run that was wanted here.
 func (s *Server) await(ctx context.Context, r *sdk.CallToolRequest, m *made, until <-chan time.Time) (*sdk.CallToolResult, error) {
-	s.join(m)
+	s.join(callOf(ctx), m)
 	st, err := s.watch(ctx, m.place, newTeller(r), until, func(st state) bool { return st.want.over() })
 	if err != nil {
 		return nil, err

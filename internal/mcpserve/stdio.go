@@ -2,6 +2,7 @@ package mcpserve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 
@@ -54,7 +55,8 @@ type minded struct {
 func (m *minded) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := m.Connection.Read(ctx)
 	if r, ok := msg.(*jsonrpc.Request); ok {
-		r.Params = m.givenUp.mind("", r.Method, r.ID.Raw(), r.Params)
+		id, _ := json.Marshal(r.ID.Raw()) // a number or a text
+		_, r.Params = m.givenUp.mind("", r.Method, id, r.Params)
 	}
 	return msg, err
 }
