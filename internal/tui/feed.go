@@ -106,14 +106,17 @@ func (f *feed) give(ctx context.Context, x fed) {
 
 // follow begins to follow a flow from its first event on. A flow that is
 // followed already is not followed twice.
-func (f *feed) follow(id event.FlowID) {
+func (f *feed) follow(id event.FlowID) { f.followFrom(id, 1) }
+
+// followFrom is follow for a flow of which something is known.
+func (f *feed) followFrom(id event.FlowID, from uint64) {
 	if _, ok := f.flow[id]; ok || id == "" {
 		return
 	}
 	ctx, stop := context.WithCancel(f.ctx)
 	f.flow[id] = stop
 	f.wg.Go(func() {
-		for e, err := range f.c.Follow(ctx, id, 1) {
+		for e, err := range f.c.Follow(ctx, id, from) {
 			if err != nil {
 				if ctx.Err() == nil {
 					f.give(ctx, fed{flow: id, err: err})

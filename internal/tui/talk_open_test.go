@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/event"
+	"conclave/internal/view"
 )
 
 // opening is a program with conversations that are there already.
@@ -35,6 +36,14 @@ func (p *opening) Read(context.Context, event.FlowID) iter.Seq2[event.Event, err
 			}
 		}
 	}
+}
+
+func (p *opening) Open(context.Context, event.FlowID) (view.Snapshot, error) {
+	var out view.Snapshot
+	for _, e := range p.log {
+		out = out.Apply(e)
+	}
+	return out, nil
 }
 
 func (p *opening) Begin(_ context.Context, s event.SessionStarted) (event.FlowID, error) {

@@ -72,10 +72,15 @@ func arrive(ctx context.Context, c Program, id event.FlowID, config string) (arr
 		if err != nil {
 			return a, fmt.Errorf("%s cannot be read: %w", id, err)
 		}
-		if _, run := e.Body.(event.RunStarted); run {
-			break
+		_, a.talk = e.Body.(event.SessionStarted)
+		break
+	}
+	if a.talk { // however long it is
+		snap, err := c.Open(ctx, id)
+		if err != nil {
+			return a, fmt.Errorf("%s cannot be read: %w", id, err)
 		}
-		a.session, a.talk = a.session.Apply(e), true
+		a.session = *snap.Session
 	}
 	if a.talk {
 		a.run = newestRun(a.session)
@@ -102,7 +107,7 @@ func (m *Model) arrived(a arrival) {
 	m.joined(a.team, a.strange)
 	if a.talk {
 		m.id, m.session, m.modes = a.flow, a.session, a.session.Modes
-		m.feed.follow(a.flow)
+		m.feed.followFrom(a.flow, a.session.Seq+1)
 	}
 	if a.run != "" {
 		m.watch(a.run, a.snap)
