@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -214,19 +215,43 @@ func longTalkRows(ctx context.Context, dir string, id event.FlowID, what string)
 		}
 		speaks = append(speaks, (<-t.heard).Sub(begin))
 	}
-	sync, turn, err := sayings(ctx, dir, id, 51)
+	window, err := talkWindow(dir, id)
 	if err != nil {
 		return nil, err
 	}
-	trip, err := request()
-	if err != nil {
-		return nil, err
-	}
+	window.what = what + window.what
 	return []row{
+		window,
 		within(what+"all of it to be shown", floor, shown, 150*time.Millisecond),
 		within(what+"opened, gone on with, the agent speaks", floor, middle(speaks), 150*time.Millisecond),
-		against(what+"the next turn", fmt.Sprintf("HTTP round trip + %d fsync", commitsOfTurn), commitsOfTurn*sync+trip, turn+trip, 10),
 	}, nil
+}
+
+// talkWindow opens a window on a conversation, until its last words are there. The
+// floor is the start of the process.
+func talkWindow(dir string, id event.FlowID) (row, error) {
+	prog, err := build(dir, "conclave", "./cmd/conclave")
+	if err != nil {
+		return row{}, err
+	}
+	floor, err := median(11, func() error { return exec.Command(prog, "--version").Run() })
+	if err != nil {
+		return row{}, err
+	}
+	ours, err := median(11, func() error {
+		w, err := openTerminal(prog, dir, 120, 40, "resume", string(id))
+		if err != nil {
+			return err
+		}
+		defer w.kill()
+		return w.until("what I think of that")
+	})
+	if err != nil {
+		return row{}, err
+	}
+	r := against("in a window", "start of the process", floor, ours, 0)
+	r.budget, r.ok = "≤ 150 ms over it", ours-floor <= 150*time.Millisecond
+	return r, nil
 }
 
 // readTail reads the checkpoints of a flow and what came after them.
