@@ -135,6 +135,9 @@ func TestGiveUpOfSeveral(t *testing.T) {
 	}
 	c.send(nil, "notifications/cancelled", map[string]any{"requestId": 7, "reason": "user pressed Esc"})
 	c.answer(7)
+	if w.withdrawn() {
+		t.Error("the run was ended")
+	}
 	w.ends <- event.StatusSuccess
 	if got := c.answer(8); !strings.Contains(got, `"status":"success"`) {
 		t.Errorf("the other: %s", got)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -34,6 +35,7 @@ type world struct {
 	mu         sync.Mutex
 	sessions   int
 	background []event.FlowID
+	sent       []event.Fact
 	// ends has each run wait for the test to say how it ends; nil is success at
 	// once.
 	ends chan event.Status
@@ -204,7 +206,17 @@ func (w *world) Follow(ctx context.Context, id event.FlowID, from uint64) iter.S
 	return w.log.Follow(ctx, id, from)
 }
 func (w *world) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
+	w.mu.Lock()
+	w.sent = append(w.sent, f)
+	w.mu.Unlock()
 	return w.log.Send(ctx, id, f)
+}
+
+// withdrawn reports whether anybody has ended a run.
+func (w *world) withdrawn() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.sent, func(f event.Fact) bool { _, ok := f.Body.(event.Withdrawn); return ok })
 }
 func (w *world) Text(_ context.Context, c event.Content) (string, error) { return c.Text, nil }
 
