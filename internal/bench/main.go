@@ -33,6 +33,7 @@ var measurements = []struct {
 	{"turn", turns},
 	{"agents", agents},
 	{"talk", talks},
+	{"launch", launches},
 	{"resume", resumes},
 	{"recovery", recovery},
 	{"snapshots", snapshots},
