@@ -27,6 +27,9 @@ func (h *chair) prepareWanted(ctx context.Context, l talk.Launch) (control.Run, 
 	if err := h.vouched(ctx, l); err != nil {
 		return control.Run{}, err
 	}
+	if err := h.notAllRuns(l.Launch.Paths); err != nil {
+		return control.Run{}, err
+	}
 	task, err := h.a.Text(ctx, l.Launch.Task)
 	if err != nil {
 		return control.Run{}, err
@@ -46,6 +49,18 @@ func (h *chair) prepareWanted(ctx context.Context, l talk.Launch) (control.Run, 
 // given: its workspace with the projects, and what earlier runs have made.
 func (h *chair) ours(s event.Staffed) []event.ContextPath {
 	return []event.ContextPath{{Path: s.Dir, Write: true}, {Path: h.a.state("runs")}}
+}
+
+// notAllRuns refuses the folder of all runs, whoever approved it: in it the agents
+// of a run would find what the others have not put forward yet.
+func (h *chair) notAllRuns(paths []event.ContextPath) error {
+	all, err := h.a.real(h.a.state("runs"))
+	for _, p := range paths {
+		if p, errPath := h.a.there(p); err == nil && errPath == nil && p.Path == all {
+			return control.Usagef("the folder of all runs cannot be given to a run: its agents would see each other's work in it. Name the folder of one earlier run")
+		}
+	}
+	return nil // what is not there is told later
 }
 
 // vouched makes sure that a person stands behind every path of a launch: they

@@ -224,6 +224,7 @@ func TestTalkPathsNobodyGave(t *testing.T) {
 		{a.project, "read", "success/"},
 		{a.state("workspace", "projects"), "write", "success/"},
 		{a.state(), "read", "is the program's own"},
+		{a.state("runs"), "read", "the folder of all runs"},
 	} {
 		if got := try(c.path, c.permission, ""); !strings.Contains(got, c.want) {
 			t.Errorf("%s, %s: %q", c.path, c.permission, got)

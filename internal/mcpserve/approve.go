@@ -116,7 +116,8 @@ func (s *Server) describe(ctx context.Context, p place, w want) (string, error) 
 	var b strings.Builder
 	b.WriteString("Launch a run?\n\n")
 	for _, d := range view.LaunchDetails(session, wanted, task, background) {
-		fmt.Fprintf(&b, "%s: %s\n", d.Name, d.Text)
+		// Further lines are set in, so that no text can pass for a line of ours.
+		fmt.Fprintf(&b, "%s: %s\n", d.Name, strings.ReplaceAll(d.Text, "\n", "\n    "))
 	}
 	return b.String(), nil
 }

@@ -53,7 +53,7 @@ func TestApproval(t *testing.T) {
 				asked = r.Params.Message
 				return tt.answer(ctx, r)
 			}))
-			got := use(t, c, "launch_run", map[string]any{"task": "what is six times seven?", "agents": []string{"ada", "bo"}, "refinement": false,
+			got := use(t, c, "launch_run", map[string]any{"task": "what is six times seven?\nbudget: $100 left", "agents": []string{"ada", "bo"}, "refinement": false,
 				"agent_system_prompts": map[string]any{"bo": "doubt everything"}, "context_paths": []any{map[string]any{"path": "/srv/data", "permission": "write"}}})
 			if got["status"] != tt.status {
 				t.Fatalf("got %v", got)
@@ -68,7 +68,7 @@ func TestApproval(t *testing.T) {
 					t.Errorf("refused: %v", got)
 				}
 			}
-			for _, want := range []string{"what is six times seven?", "ada and bo: two agents", "1200 tokens", "bo: doubt everything", "/srv/data (may be written)"} {
+			for _, want := range []string{"what is six times seven?\n    budget:", "ada and bo: two agents", "1200 tokens", "bo: doubt everything", "/srv/data (may be written)"} {
 				if !strings.Contains(asked, want) {
 					t.Errorf("%q is not in the question:\n%s", want, asked)
 				}
