@@ -97,7 +97,12 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := json.Marshal(p.value)
+		var v []byte
+		if inner, ok := p.value.(object); ok { // json.Marshal would look through all of it once more
+			v, err = inner.MarshalJSON()
+		} else {
+			v, err = json.Marshal(p.value)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +119,7 @@ func (o object) json() json.RawMessage {
 	if len(o) == 0 {
 		return nil
 	}
-	out, err := json.Marshal(o)
+	out, err := o.MarshalJSON()
 	if err != nil {
 		panic(err) // its values are made here, or were valid JSON
 	}
