@@ -30,6 +30,9 @@ func main() {
 }
 `
 
+// manyLaunches is how many runs one client launches.
+const manyLaunches = 200
+
 // launches has another program launch runs of one quick agent over MCP on
 // standard input and output. Floors are a call of a tool that does nothing, and
 // the same run by conclave run, without the start of the process.
@@ -74,20 +77,27 @@ func launches(ctx context.Context, dir string) ([]row, error) {
 		return nil, err
 	}
 	defer ours.Close()
-	n := 0
-	call, launch, err := paired(51,
-		func() error { return use(ctx, nothing, "nothing", map[string]any{}, "") },
-		func() error {
-			n++
-			return use(ctx, ours, "launch_run", map[string]any{"task": fmt.Sprintf("What is %d times seven?", n), "agent_mode": "single", "refinement": false}, "success")
-		})
-	if err != nil {
-		return nil, err
+	var calls, took []time.Duration
+	for n := range manyLaunches {
+		begin := time.Now()
+		if err := use(ctx, nothing, "nothing", map[string]any{}, ""); err != nil {
+			return nil, err
+		}
+		between := time.Now()
+		if err := use(ctx, ours, "launch_run", map[string]any{"task": fmt.Sprintf("What is %d times seven?", n), "agent_mode": "single", "refinement": false}, "success"); err != nil {
+			return nil, err
+		}
+		calls, took = append(calls, between.Sub(begin)), append(took, time.Since(between))
 	}
+	call, launch, last := middle(calls), middle(took[:25]), middle(took[manyLaunches-25:])
 	r := against("`conclave mcp` started, until a client knows its tools", "a server with one empty tool", other, told, 0)
 	r.budget, r.ok = "≤ 60 ms over it", told-other <= 60*time.Millisecond
 	floor := fmt.Sprintf("the same by `conclave run`, %s without its start, and an empty call, %s", short(run-start), short(call))
-	return []row{r, against("`launch_run` over MCP: one quick agent, no model latency", floor, run-start+call, launch, 1.5)}, nil
+	return []row{
+		r,
+		against("`launch_run` over MCP: one quick agent, no model latency", floor, run-start+call, launch, 1.5),
+		against(fmt.Sprintf("the same after %d runs of one client", manyLaunches-25), "the first", launch, last, 2),
+	}, nil
 }
 
 // connects takes the time from the start of a server until a client has listed
