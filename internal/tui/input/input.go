@@ -10,6 +10,7 @@
 //	switch out, cmd := m.Update(msg); out := out.(type) {
 //	case input.Submit:    // send out.Text
 //	case input.Editor:    // open $EDITOR with out.Text, then m.SetText
+//	case input.Unable:    // say out.Why
 //	case input.Unhandled: // look the key up in a table of one's own
 //	}
 //
@@ -86,9 +87,13 @@ type Submit struct {
 // Editor is the wish to go on in an editor with Text.
 type Editor struct{ Text string }
 
+// Unable is that what was chosen cannot be taken now, and Why. The text stays.
+type Unable struct{ Why string }
+
 // Unhandled is a message the composer has no use for.
 type Unhandled struct{}
 
+func (Unable) outcome()    {}
 func (Submit) outcome()    {}
 func (Editor) outcome()    {}
 func (Unhandled) outcome() {}

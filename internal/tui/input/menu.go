@@ -206,19 +206,22 @@ func (m *Model) menuKey(name string) (Outcome, tea.Cmd, bool) {
 			e.move(1)
 			break
 		}
-		return nil, m.take(), true
+		out, cmd := m.choose()
+		return out, cmd, true
 	case "right":
 		switch it := e.items[e.at]; {
 		case m.buf.at < e.to:
 			return nil, nil, false
 		case !path:
-			return nil, m.take(), true
+			out, cmd := m.choose()
+			return out, cmd, true
 		case !it.agent:
 			e.write = !e.write
 		}
 	case "enter":
 		if path {
-			return nil, m.take(), true
+			out, cmd := m.choose()
+			return out, cmd, true
 		}
 		return m.run()
 	default:
@@ -233,7 +236,8 @@ func (m *Model) run() (Outcome, tea.Cmd, bool) {
 	typed := plain(m.buf.atoms[1:m.menu.to])
 	switch {
 	case it.Why != "":
-		return nil, nil, true
+		out, cmd := m.choose()
+		return out, cmd, true
 	case it.Args == "" || it.Text == typed || slices.Contains(it.Also, typed):
 		cmd := m.take()
 		return m.submit(), cmd, true
@@ -241,10 +245,24 @@ func (m *Model) run() (Outcome, tea.Cmd, bool) {
 	return nil, m.take(), true
 }
 
+// choose takes what is selected, or says why that cannot be. A command that cannot
+// be given stands there in full then, apart from what is typed next.
+func (m *Model) choose() (Outcome, tea.Cmd) {
+	it := m.menu.items[m.menu.at]
+	if it.Why == "" {
+		return nil, m.take()
+	}
+	if m.menu.kind == commands {
+		m.take()
+	}
+	m.quiet()
+	return Unable{Why: it.Why}, nil
+}
+
 // take puts what is selected in place of what was typed.
 func (m *Model) take() tea.Cmd {
 	e := m.menu
-	if e.at >= len(e.items) || e.items[e.at].Why != "" {
+	if e.at >= len(e.items) {
 		return nil
 	}
 	it := e.items[e.at]
@@ -290,7 +308,7 @@ func (m *Model) ClickPopup(row int) (Outcome, tea.Cmd) {
 		out, cmd, _ := m.run()
 		return out, cmd
 	default:
-		return nil, m.take()
+		return m.choose()
 	}
 	return nil, nil
 }

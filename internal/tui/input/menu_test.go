@@ -32,8 +32,6 @@ func TestCommandMenu(t *testing.T) {
 		{"/th<right>", "/theme |", nil},
 		{"/th<enter>", "/theme |", nil},
 		{"/th<enter>dark", "/theme dark|", nil},
-		{"/can<enter>", "/can|", []string{"*cancel"}}, // it cannot be taken now
-		{"/can<tab>", "/can|", []string{"*cancel"}},
 		{"/he x<home><right><right><right>", "/he| x", nil}, // only typing opens a menu
 		{"/hx arg<home><right><right><right><backspace><right>", "/help |arg", nil},
 		{"/j", "/j|", nil},
@@ -47,6 +45,25 @@ func TestCommandMenu(t *testing.T) {
 		}
 		if got := offered(m); !cmp.Equal(got, c.offered) {
 			t.Errorf("%q: offers %q, want %q", c.script, got, c.offered)
+		}
+	}
+}
+
+// A command that cannot be given now says why, and stands there in full: what is
+// typed next is apart from it.
+func TestCommandThatCannotBeGiven(t *testing.T) {
+	for script, want := range map[string]string{
+		"/can<enter>": "/cancel |", "/can<tab>": "/cancel |", "/can<right>": "/cancel |", "/<down><down><enter>": "/cancel |",
+	} {
+		m := New(sample())
+		if out := play(m, script); out != (Unable{Why: "nothing is running"}) {
+			t.Errorf("%q: outcome %#v", script, out)
+		}
+		if got := seen(m); got != want || m.Open() {
+			t.Errorf("%q: got %q, want %q", script, got, want)
+		}
+		if play(m, "x"); seen(m) != "/cancel x|" {
+			t.Errorf("%q: what follows makes it %q", script, seen(m))
 		}
 	}
 }
