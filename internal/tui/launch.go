@@ -145,7 +145,7 @@ func (a *launchAsk) View(m *Model, width, height int) []string {
 		tail = append(tail, m.theme.Dim.Render(text.Cut("Your change is being saved.", width)))
 	}
 	room := max(height-len(tail), 2)
-	all := m.launchLines(w, width)
+	all := m.launchLines(w, width, foldedTask)
 	out := all
 	if len(all) > room {
 		room--
@@ -165,9 +165,12 @@ func (a *launchAsk) View(m *Model, width, height int) []string {
 
 // buttonLine is what can be decided, to be clicked.
 func (a *launchAsk) buttonLine(m *Model, width int) string {
-	line := ""
+	line, deny := "", "[Do not launch]"
+	if width < 36 {
+		deny = "[Deny]"
+	}
 	a.buttons = a.buttons[:0]
-	for _, b := range []struct{ label, action string }{{"[Approve]", "launch_approve"}, {"[Edit]", "launch_edit"}, {"[Cancel]", "launch_deny"}} {
+	for _, b := range []struct{ label, action string }{{"[Approve]", "launch_approve"}, {"[Edit]", "launch_edit"}, {deny, "launch_deny"}} {
 		at := text.Width(line)
 		if at+text.Width(b.label) > width {
 			break
@@ -274,10 +277,13 @@ func launchActions() []Action {
 		{Name: "launch_edit", Keys: []string{"e"}, Where: atLaunch, Title: "edit", Hint: 2, Why: atLaunching,
 			About: "Change the run before it is launched: every field of it",
 			Do:    func(m *Model, _ string) tea.Cmd { return m.editLaunch() }},
-		{Name: "launch_deny", Keys: []string{"d", "c"}, Where: atLaunch, Title: "cancel", Hint: 3, Why: atLaunching,
+		{Name: "launch_deny", Keys: []string{"d"}, Where: atLaunch, Title: "deny", Hint: 3, Why: atLaunching,
 			About: "Do not launch it, with a reason for whoever wanted it",
 			Do:    do(func(a *launchAsk) { a.writing = true })},
-		{Name: "launch_next", Keys: []string{"tab"}, Where: atLaunch, Title: "next run", About: "The next run that waits",
+		{Name: "launch_later", Keys: []string{"esc", "q"}, Where: atLaunch, Title: "later", Hint: 4, Why: atLaunching,
+			About: "Decide later: the run waits, and Ctrl+O opens the question again",
+			Do:    func(m *Model, _ string) tea.Cmd { m.closeTop(); return nil }},
+		{Name: "launch_next", Keys: []string{"tab"}, Where: atLaunch, Title: "next run", Hint: 5, About: "The next run that waits",
 			Why: func(m *Model) string {
 				if len(m.launches()) < 2 {
 					return "No other run waits for you."

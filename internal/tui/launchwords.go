@@ -19,8 +19,9 @@ import (
 // who works, what may be written to, what it costs. All of it stands below.
 const foldedTask = 6
 
-// launchLines are all there is to know of a wanted run.
-func (m *Model) launchLines(w view.SessionWant, width int) []string {
+// launchLines are all there is to know of a wanted run. A task of more lines than
+// foldedTask stands below the rest.
+func (m *Model) launchLines(w view.SessionWant, width, foldedTask int) []string {
 	t, l := &m.theme, w.Launch
 	var out []string
 	add := func(name, words string, style lipgloss.Style) {

@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -186,10 +184,9 @@ func (p *plain) typed(s string) tea.Cmd {
 	if p.m.top() != nil {
 		p.m.closeTop()
 	}
-	if gates := p.m.gates(); len(gates) > 0 && s != "" {
-		word, rest, _ := strings.Cut(s, " ")
-		if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(gates[0].Choices) {
-			return p.answer(gates[0], gates[0].Choices[n-1].ID, strings.TrimSpace(rest))
+	if gates := p.m.gates(); len(gates) > 0 {
+		if cmd, done := p.atQuestion(gates[0], s); done {
+			return cmd
 		}
 	}
 	out := input.Submit{Text: s, Line: s}
@@ -276,85 +273,6 @@ func named(s *story, it view.Item) view.Item {
 	return it
 }
 
-// asking is the question that a number answers: one at a time.
-type asking struct {
-	key      string // empty while there is none
-	answered bool   // here
-	slipped  time.Time
-}
-
-// question prints the question that waits, once.
-func (p *plain) question() {
-	gates := p.m.gates()
-	key := ""
-	if len(gates) > 0 {
-		key = gateKey(gates[0])
-	}
-	if key == p.asking.key {
-		return
-	}
-	now := asking{key: key, slipped: p.asking.slipped}
-	if p.asking.key != "" && !p.asking.answered { // it was closed under the person's fingers
-		now.slipped = p.m.o.Now()
-	}
-	if p.asking = now; key == "" {
-		return
-	}
-	g := gates[0]
-	title := g.Title
-	if g.Kind == event.GateOverride {
-		title = p.m.wonWords(g) + " Who presents?"
-	}
-	p.say("Question: %s", title)
-	p.say("%s", p.m.texts.of(g.Text))
-	for i, c := range g.Choices {
-		p.say("  %d: %s", i+1, p.choice(g, c))
-	}
-	if at, expires := g.Closes(); expires {
-		p.say("Without an answer it continues by itself in %s.", inWords(at.Sub(p.m.o.Now())))
-	}
-	p.say("Answer with a number; words after it go along.%s", others(len(gates)-1))
-}
-
-// choice is one way to answer a question.
-func (p *plain) choice(g view.Gate, c event.Choice) string {
-	switch {
-	case g.Kind == event.GateOverride:
-		return p.m.story.name(event.AgentID(c.ID))
-	case c.Text == "":
-		return c.ID
-	}
-	return c.Text
-}
-
-// inWords is a span of time as it is read out: "15 s", "2 min".
-func inWords(d time.Duration) string {
-	s := int(math.Ceil(max(d, 0).Seconds()))
-	if s > 120 {
-		return fmt.Sprintf("%d min", s/60)
-	}
-	return fmt.Sprintf("%d s", s)
-}
-
-// others says how many questions come after this one.
-func others(n int) string {
-	if n < 1 {
-		return ""
-	}
-	return fmt.Sprintf(" %s after it.", plural(n, "more question"))
-}
-
-// answer answers the question that was printed, and no other that has taken its
-// place since.
-func (p *plain) answer(g view.Gate, choice, words string) tea.Cmd {
-	if gateKey(g) != p.asking.key || p.m.o.Now().Sub(p.asking.slipped) < settle {
-		p.say("The question that was there is closed; your number was not taken.")
-		return nil
-	}
-	p.asking.answered = true
-	return p.m.reply(g, choice, words)
-}
-
 // help lists the commands: there are no keys here.
 func (p *plain) help() {
 	p.say("Commands")
@@ -370,6 +288,10 @@ func (p *plain) help() {
 func (p *plain) screen() {
 	s := p.m.top()
 	if s == nil || s == p.listed {
+		return
+	}
+	if _, asks := s.(gateScreen); asks { // its question is printed
+		p.m.screens = p.m.screens[:len(p.m.screens)-1]
 		return
 	}
 	if list, ok := s.(interface{ numbered() []string }); ok {
@@ -393,7 +315,7 @@ func (p *plain) screen() {
 	switch pager, ok := s.(*pager); {
 	case ok && pager.title == helpTitle:
 		p.help()
-	case len(p.m.gates()) == 0:
+	default:
 		p.say("%s", s.Title(p.m))
 		for _, l := range s.View(p.m, plainWidth, 1000) {
 			p.say("%s", strings.TrimRight(ansi.Strip(l), " "))

@@ -51,7 +51,7 @@ func (p *plain) tellTurn(t view.SessionTurn) {
 		case s.Kind == view.StepPublished:
 			p.once(s.ID, "%s", publishedWords(s.Published, view.OneLine(m.texts.of(s.Text))))
 		case s.Kind == view.StepCompacted:
-			p.once(s.ID, "Earlier messages were put into fewer words; %d pinned stay.", len(m.chat().Pins))
+			p.once(s.ID, "Earlier messages were put into fewer words; %s.", pinsStay(len(m.chat().Pins)))
 		case s.Kind == view.StepNote:
 			p.once(s.ID, "%s", m.texts.of(s.Text))
 		}
@@ -91,7 +91,7 @@ func (p *plain) tellRun(r view.SessionRun) {
 	switch {
 	case r.Unbegun():
 		words = "it could not begin: " + r.Error
-	case r.Winner != "":
+	case won(r):
 		words += fmt.Sprintf(", %s won", r.Winner)
 	}
 	p.once(name+"/over", "The run has ended: %s.", words)
