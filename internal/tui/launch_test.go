@@ -84,7 +84,7 @@ func fullLaunch() event.Launch {
 	return event.Launch{
 		Task: event.Inline("Compare the sorting algorithms in src/sort"), Context: event.Inline("The data is nearly sorted.\nIt has many equal keys."),
 		Agents: []event.AgentID{"ada", "bob"}, Plan: true, Execute: true,
-		Paths:   []event.ContextPath{{Path: "/work/src", Write: true}},
+		Paths:   []event.ContextPath{{Path: "/code/src", Write: true}},
 		Prompts: map[event.AgentID]string{"ada": "You are the sceptic."}, Overrides: json.RawMessage(`{"max_cost":2}`),
 	}
 }
@@ -94,7 +94,7 @@ func (p *play) proposed() string {
 	budget, most := event.Money(5_000_000), event.Money(1_000_000)
 	p.staffed(event.SessionRules{Approve: true, Budget: event.Budget{Cost: &budget}, RunBudget: event.Budget{Cost: &most}})
 	p.talk(event.Staffed{Seat: event.Seat{Agent: "max"}, Team: p.chat().Staffed.Team, Rules: p.chat().Staffed.Rules,
-		ContextPaths: []event.ContextPath{{Path: "/work/docs", Protected: []string{".git"}}}})
+		ContextPaths: []event.ContextPath{{Path: "/code/docs", Protected: []string{".git"}}}})
 	p.asked("Which sort is best?")
 	p.words("That is worth several opinions.")
 	p.chair(event.ToolCalled{Turn: p.turn(), Tool: event.ToolCall{ID: "w1", Name: event.ToolLaunchRun, Input: json.RawMessage(`{}`)}})
@@ -126,9 +126,9 @@ func TestLaunchShowsAll(t *testing.T) {
 	p, _ := desk(t, 120, 50)
 	p.proposed()
 	p.see("Launch this run?", "Compare the sorting algorithms in src/sort", "The data is nearly sorted.", "☑ ada claude-opus-4-5", "☑ bob gpt-5", "☐ eve gemini-3-pro",
-		"multi: 2 agents", "on: they read each other", "a plan is made, and then the winner carries it out", "WRITE /work/src, for this run", "read /work/docs, from the configuration",
+		"multi: 2 agents", "on: they read each other", "a plan is made, and then the winner carries it out", "WRITE /code/src, for this run", "read /code/docs, from the configuration",
 		"stays as it is: .git", "max_cost: 2", "about $0.42", "90.0k tokens", "like the 3 runs before", "left of $5.00", "at most $1.00 for one run",
-		"What ada is told besides", "You are the sceptic.", "[Approve]", "[Edit]", "[Cancel]")
+		"What ada is told besides", "You are the sceptic.", "[Approve]", "[Edit]", "[Do not launch]", "d deny", "Esc later")
 	for _, size := range [][2]int{{80, 24}, {40, 12}, {200, 50}} {
 		p.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		if why := Misfit(p.Model.View().Content, size[0], size[1]); why != "" {
@@ -281,7 +281,7 @@ func TestLaunchIsEdited(t *testing.T) {
 	p, b := desk(t, 100, 40)
 	p.proposed()
 	e := p.editing("Task")
-	p.see("Change the run, revision 1", "☑ ada", "☐ eve", "multi: several agents", `{ "max_cost": 2 } (3 lines)`, "write /work/src")
+	p.see("Change the run, revision 1", "☑ ada", "☐ eve", "multi: several agents", `{ "max_cost": 2 } (3 lines)`, "write /code/src")
 	p.writes("Compare two of them")
 	e.point("Context")
 	p.writes("Short.")
@@ -291,7 +291,7 @@ func TestLaunchIsEdited(t *testing.T) {
 	p.press(key("space"))
 	e.point("Planning")
 	p.press(key("space"))
-	p.see("execute_after_planning is true and planning_mode is not")
+	p.see("Execute is on and Planning is off: switch Planning on as well")
 	p.press(key("s"))
 	if p.see("That cannot be launched so"); len(b.amended) > 0 {
 		t.Fatal("what is wrong was saved")
@@ -330,11 +330,11 @@ func TestLaunchIsEdited(t *testing.T) {
 func TestLaunchEditRefused(t *testing.T) {
 	p, b := desk(t, 100, 40)
 	p.proposed()
-	b.refuse = &launch.Problem{Why: "the folder /work/src is not yours to give."}
+	b.refuse = &launch.Problem{Why: "the folder /code/src is not yours to give."}
 	p.editing("Task")
 	p.writes("Another task")
 	p.press(key("s"))
-	p.see("! the folder /work/src is not yours to give.", "Another task")
+	p.see("! The folder /code/src is not yours to give.", "Another task")
 	b.refuse = errors.New("the disk is full")
 	p.press(key("s"))
 	p.see("Not saved: the disk is full", "Another task")

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,13 +22,13 @@ const (
 )
 
 // launchEdit is where a person changes a wanted run before deciding about it. What
-// is wrong with it is said at once, in the words in which a call would be refused;
-// what is saved is asked about anew.
+// is wrong with it is said at once; what is saved is asked about anew.
 type launchEdit struct {
 	ask   *launchAsk
 	want  string
 	base  int // the revision that is changed
 	team  []event.Teammate
+	dir   string // where relative paths begin
 	rows  []formRow
 	begin string // the form as it was
 
@@ -68,7 +67,7 @@ const (
 )
 
 func newLaunchEdit(m *Model, a *launchAsk, want string, base int, p launch.Params) *launchEdit {
-	e := &launchEdit{ask: a, want: want, base: base, team: m.chat().Staffed.Team}
+	e := &launchEdit{ask: a, want: want, base: base, team: m.chat().Staffed.Team, dir: m.team.Dir}
 	words := func(kind formKind, label, about, begin string, agent event.AgentID) {
 		f := newField(about)
 		f.in.SetText(begin)
@@ -88,102 +87,13 @@ func newLaunchEdit(m *Model, a *launchAsk, want string, base int, p launch.Param
 	turn(formRefine, "Refinement", p.Refinement == nil || *p.Refinement, "off: one answer each", "on: agents improve and vote")
 	turn(formPlan, "Planning", p.PlanningMode != nil && *p.PlanningMode, "off: carried out at once", "on: a plan is made first")
 	turn(formExecute, "Execute", p.Execute != nil && *p.Execute, "off: a plan stays a plan", "on: the winner carries its plan out")
-	words(formPaths, "Files", "one a line: read /path or write /path", pathText(p.ContextPaths), "")
+	words(formPaths, "Files", "one a line: read PATH or write PATH", pathText(p.ContextPaths), "")
 	for _, t := range e.team {
 		words(formPrompt, "For "+view.OneLine(string(t.Agent)), "what it is told besides, in this run alone", p.Prompts[string(t.Agent)], t.Agent)
 	}
 	words(formOverrides, "Settings", `coordination settings as JSON, such as {"max_cost": 2}`, indented(p.Overrides), "")
 	e.begin = e.state()
 	return e
-}
-
-// pathText is paths as they are written, one a line.
-func pathText(paths []launch.Path) string {
-	var out []string
-	for _, p := range paths {
-		what := p.Permission
-		if what == "" {
-			what = "read"
-		}
-		out = append(out, what+" "+p.Path)
-	}
-	return strings.Join(out, "\n")
-}
-
-// pathsIn are the paths of a text. A line without a permission is one to read.
-func pathsIn(s string) []launch.Path {
-	var out []launch.Path
-	for line := range strings.Lines(s) {
-		line = strings.TrimSpace(line)
-		what, path, found := strings.Cut(line, " ")
-		switch {
-		case line == "":
-		case found && !strings.ContainsAny(what, `/\`):
-			out = append(out, launch.Path{Path: strings.TrimSpace(path), Permission: strings.ToLower(what)})
-		default:
-			out = append(out, launch.Path{Path: line})
-		}
-	}
-	return out
-}
-
-func indented(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return ""
-	}
-	p, err := json.MarshalIndent(raw, "", "  ")
-	if err != nil {
-		return string(raw)
-	}
-	return string(p)
-}
-
-// params is the run as the form has it, and why it cannot be taken.
-func (e *launchEdit) params() (launch.Params, string) {
-	p := launch.Params{AgentMode: "single"}
-	for _, r := range e.rows {
-		on := r.on
-		switch r.kind {
-		case formTask:
-			p.Task = r.text.text()
-		case formContext:
-			p.Context = r.text.text()
-		case formAgent:
-			if on {
-				p.Agents = append(p.Agents, string(r.agent))
-			}
-		case formMode:
-			if on {
-				p.AgentMode = "multi"
-			}
-		case formRefine:
-			p.Refinement = &on
-		case formPlan:
-			p.PlanningMode = &on
-		case formExecute:
-			p.Execute = &on
-		case formPaths:
-			p.ContextPaths = pathsIn(r.text.text())
-		case formPrompt:
-			if s := r.text.text(); s != "" {
-				if p.Prompts == nil {
-					p.Prompts = map[string]string{}
-				}
-				p.Prompts[string(r.agent)] = s
-			}
-		case formOverrides:
-			if s := r.text.text(); s != "" {
-				p.Overrides = json.RawMessage(s)
-			}
-		}
-	}
-	if len(p.Agents) == 0 { // which would mean all of them to whoever reads the call
-		return p, "No agent is checked; check at least one."
-	}
-	if _, err := p.Launch(e.team); err != nil {
-		return p, err.Error()
-	}
-	return p, ""
 }
 
 // state tells whether anything was changed.
@@ -222,10 +132,31 @@ func (e *launchEdit) Update(m *Model, msg tea.Msg) (tea.Cmd, bool) {
 	}
 	done, used := e.rows[e.at].text.update(msg)
 	if done {
-		e.writing = false
+		e.done()
 	}
 	e.wrong = ""
 	return nil, used
+}
+
+// done ends the writing. Files are shown as they are meant.
+func (e *launchEdit) done() {
+	e.writing = false
+	e.spell(&e.rows[e.at])
+}
+
+// spell has paths be absolute that were written as relative ones.
+func (e *launchEdit) spell(r *formRow) {
+	if r.kind == formPaths {
+		r.text.in.SetText(pathText(pathsIn(r.text.text(), e.dir)))
+	}
+}
+
+// step goes to another field, round and round.
+func (e *launchEdit) step(n int) {
+	if e.writing {
+		e.done()
+	}
+	e.at = (e.at + n + len(e.rows)) % len(e.rows)
 }
 
 // turn switches the field that is chosen, or begins to write in it.
@@ -254,7 +185,7 @@ func (e *launchEdit) View(m *Model, width, height int) []string {
 		}
 		foot = foot[:min(len(foot), max(height/3, 2))]
 	default:
-		foot = append(foot, m.theme.Dim.Render(text.Cut("What you save is shown to you again before it is launched.", width)))
+		foot = append(foot, m.theme.Dim.Render(text.Cut("↑↓, Tab: another field. What you save is shown again before it is launched.", width)))
 	}
 	room := max(height-len(foot), 1)
 	var lines []string
@@ -297,6 +228,9 @@ func (e *launchEdit) row(m *Model, i, width, room int) []string {
 		words = view.OneLine(r.text.text())
 		if n := strings.Count(r.text.text(), "\n"); n > 0 {
 			words = fmt.Sprintf("%s (%d lines)", text.Cut(words, max(inner-12, 4)), n+1)
+		}
+		if words != "" && r.kind == formPrompt && !e.takesPart(r.agent) {
+			words = "(not in this run) " + words
 		}
 	case r.kind == formAgent && r.on:
 		words = "☑ " + words
@@ -348,7 +282,8 @@ func (m *Model) saveLaunch(e *launchEdit) tea.Cmd {
 		m.notify(fmt.Sprintf("Somebody has changed the run meanwhile, to revision %d: close this and edit that one.", g.Revision))
 		return nil
 	}
-	e.sending, e.writing = true, false
+	e.done()
+	e.sending = true
 	c, session := m.c, m.id
 	return m.sending(func(ctx context.Context) sent {
 		err := c.Amend(ctx, session, e.want, e.base, p, by)
@@ -360,7 +295,7 @@ func (m *Model) saveLaunch(e *launchEdit) tea.Cmd {
 func (m *Model) savedLaunch(e *launchEdit, err error) tea.Cmd {
 	e.sending = false
 	if problem, ok := errors.AsType[*launch.Problem](err); ok {
-		e.wrong = problem.Why
+		e.wrong = formWords(problem.Why)
 		return nil
 	}
 	if err != nil {
@@ -383,14 +318,19 @@ func launchEditActions() []Action {
 		}
 	}
 	save := at((*Model).saveLaunch)
-	done := at(func(_ *Model, e *launchEdit) tea.Cmd { e.writing = false; return nil })
+	done := at(func(_ *Model, e *launchEdit) tea.Cmd { e.done(); return nil })
+	step := func(n int) func(*Model, string) tea.Cmd {
+		return at(func(_ *Model, e *launchEdit) tea.Cmd { e.step(n); return nil })
+	}
 	return []Action{
 		{Name: "form_save", Keys: []string{"s", "ctrl+s", "ctrl+enter"}, Where: atForm, Title: "save", Hint: 1, About: "Have the changed run asked about", Do: save},
 		{Name: "form_change", Keys: []string{"enter", "space"}, Where: atForm, Title: "change", Hint: 2, About: "Switch the field, or write in it",
 			Do: at(func(_ *Model, e *launchEdit) tea.Cmd { e.turn(); return nil })},
 		{Name: "form_editor", Keys: []string{"e", "ctrl+g"}, Where: atForm, Title: "editor", Hint: 3, About: "Write the field in your own editor ($VISUAL, $EDITOR)",
 			Do: at((*Model).formEditor)},
-		{Name: "form_leave", Keys: []string{"esc", "q"}, Where: atForm, Title: "leave", Hint: 4, About: "Leave the run as it was; what you have changed is lost (press twice)",
+		{Name: "form_next", Keys: []string{"tab", "down", "j"}, Where: atForm, Title: "next field", Hint: 4, About: "The next field", Do: step(1)},
+		{Name: "form_previous", Keys: []string{"shift+tab", "up", "k"}, Where: atForm, Title: "field before", About: "The field before", Do: step(-1)},
+		{Name: "form_leave", Keys: []string{"esc", "q"}, Where: atForm, Title: "leave", Hint: 5, About: "Leave the run as it was; what you have changed is lost (press twice)",
 			Do: at(func(m *Model, e *launchEdit) tea.Cmd {
 				if e.state() != e.begin && !m.again("leave form") {
 					m.notify("Press it again to lose what you have changed; s saves it.")
@@ -399,7 +339,9 @@ func launchEditActions() []Action {
 				m.closeTop()
 				return nil
 			})},
-		{Name: "field_done", Keys: []string{"esc", "tab"}, Where: atField, Title: "done", Hint: 1, About: "Done writing (so is Enter; Alt+Enter begins a line)", Do: done},
+		{Name: "field_done", Keys: []string{"esc"}, Where: atField, Title: "done", Hint: 1, About: "Done writing (so is Enter; Alt+Enter begins a line)", Do: done},
+		{Name: "field_next", Keys: []string{"tab"}, Where: atField, Title: "next field", Hint: 3, About: "Done writing, and to the next field", Do: step(1)},
+		{Name: "field_previous", Keys: []string{"shift+tab"}, Where: atField, Title: "field before", About: "Done writing, and to the field before", Do: step(-1)},
 		{Name: "field_save", Keys: []string{"ctrl+s", "ctrl+enter"}, Where: atField, Title: "save", Hint: 2, About: "Have the changed run asked about", Do: save},
 	}
 }
@@ -413,6 +355,7 @@ func (m *Model) formEditor(e *launchEdit) tea.Cmd {
 	}
 	return m.editText(r.text.text(), func(_ *Model, s string) tea.Cmd {
 		r.text.in.SetText(s)
+		e.spell(&r)
 		e.wrong = ""
 		return nil
 	})
