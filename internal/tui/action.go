@@ -20,8 +20,10 @@ type Action struct {
 	// Keys work where Where says.
 	Keys  []string
 	Where Where
-	// Title is for menus and the footer, a word or two; About for help.
+	// Title is for menus and the footer, a word or two; About for help. Now is the
+	// title as things stand, where that changes what it does.
 	Title string
+	Now   func(*Model) string
 	About string
 	// Hint is how much it belongs in the footer: 0 not at all, 1 always first.
 	Hint int
@@ -59,6 +61,14 @@ func (a Action) why(m *Model) string {
 		return ""
 	}
 	return a.Why(m)
+}
+
+// title is what an action is called as things stand.
+func (a Action) title(m *Model) string {
+	if a.Now == nil {
+		return a.Title
+	}
+	return a.Now(m)
 }
 
 // run does an action, or says why not.

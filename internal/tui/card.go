@@ -68,7 +68,16 @@ func (b brush) fold(lines []string, n int) []string {
 	if b.open || len(lines) <= n+1 {
 		return lines
 	}
-	return append(lines[:n:n], b.m.theme.Faint.Render("… "+more(len(lines)-n)+" (Enter)"))
+	return append(lines[:n:n], b.m.theme.Faint.Render("… "+more(len(lines)-n)+" ("+b.m.listKey("Enter")+")"))
+}
+
+// listKey names a key of the timeline: where something else has the focus, the one
+// that leads there first.
+func (m *Model) listKey(name string) string {
+	if m.inList {
+		return name
+	}
+	return "F6, " + name
 }
 
 func more(n int) string {

@@ -21,7 +21,7 @@ func (b brush) thinking(s string) []string {
 	head := "thinks"
 	if !b.open && len(lines) > foldedThinking {
 		lines = lines[len(lines)-foldedThinking:]
-		head += t.Faint.Render(" (there is more above: Enter)")
+		head += t.Faint.Render(" (there is more above: " + b.m.listKey("Enter") + ")")
 	}
 	return append([]string{b.head("∴", t.Thinking, t.Thinking.Render("thinks")+strings.TrimPrefix(head, "thinks"))}, indent(lines)...)
 }

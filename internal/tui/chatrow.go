@@ -239,16 +239,23 @@ func publishedWords(p *event.Published, note string) string {
 	return s
 }
 
+func pinsStay(n int) string {
+	if n == 1 {
+		return "1 pinned stays"
+	}
+	return fmt.Sprintf("%d pinned stay", n)
+}
+
 // compacted says that what was said before is put into fewer words; open, it has
 // those.
 func (r *chatNote) compacted(b brush) []string {
 	t := &b.m.theme
 	words := "Earlier messages were put into fewer words for " + b.m.partnerName()
 	if n := len(b.m.chat().Pins); n > 0 {
-		words += fmt.Sprintf("; %d pinned stay", n)
+		words += "; " + pinsStay(n)
 	}
 	if !b.open {
-		words += " (Enter: the summary)"
+		words += " (" + b.m.listKey("Enter") + ": the summary)"
 	}
 	lines := hang(t.Dim.Render("≈"), text.Wrap(t.Dim.Render(words+"."), b.inner()))
 	if b.open {

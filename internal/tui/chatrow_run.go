@@ -172,17 +172,87 @@ func (r *runCard) body(b brush, style lipgloss.Style) []string {
 	if r.run.Over {
 		out = append(out, r.outcome(b, room)...)
 	}
-	buttons := t.Key.Render(buttonOpen) + t.Faint.Render(" (Enter)")
+	buttons := t.Key.Render(buttonOpen) + t.Faint.Render(r.openKey(b.m))
 	switch {
 	case r.run.ID == "" || r.run.Unbegun():
 		return out
 	case !r.run.Over:
-		buttons += "  " + t.Key.Render(buttonCancel) + t.Faint.Render(" (Esc)")
+		buttons += "  " + t.Key.Render(buttonCancel) + t.Faint.Render(cancelKey(b.m))
 	}
 	if b.m.pinned(r.pin()) {
 		buttons += "  " + t.Accent.Render("◈ pinned")
 	}
 	return append(out, text.Cut(buttons, room))
+}
+
+// openKey is what opens the run from where the focus is, in brackets.
+func (r *runCard) openKey(m *Model) string {
+	switch s := &r.x.seen; {
+	case s.marked == r.key() || s.ready == r.key():
+		return " (Enter)"
+	case m.inList:
+		return ""
+	}
+	return " (F6, Enter)"
+}
+
+func cancelKey(m *Model) string {
+	if m.inList {
+		return " (x)"
+	}
+	return " (Esc)"
+}
+
+// readyCard is the key of the card that Enter opens while nothing is typed: that of
+// the run that goes on, or of the newest one. A question that waits comes first.
+func (m *Model) readyCard() string {
+	if m.inList || !m.input.Empty() || len(m.gates()) > 0 {
+		return ""
+	}
+	if r, ok := m.newestCard(); ok {
+		return r.key()
+	}
+	return ""
+}
+
+// newestCard is the card of the run that goes on, or else of the newest one.
+func (m *Model) newestCard() (*runCard, bool) {
+	if m.talk.chat == nil {
+		return nil, false
+	}
+	var newest *runCard
+	for _, e := range slices.Backward(m.talk.chat.before) {
+		r, ok := e.(*runCard)
+		switch {
+		case !ok || r.run.ID == "" || r.run.Unbegun():
+		case r.run.ID == m.session.Running:
+			return r, true
+		case newest == nil:
+			newest = r
+		}
+		if newest != nil && !m.runGoesOn() {
+			break
+		}
+	}
+	return newest, newest != nil
+}
+
+// enterCard opens the run that goes on, or the newest one if its card is in view.
+func (m *Model) enterCard() (tea.Cmd, bool) {
+	x := m.chatLane()
+	r, ok := m.newestCard()
+	if !ok {
+		return nil, false
+	}
+	if r.run.ID == m.session.Running {
+		return r.open(m), true
+	}
+	for y := range m.lanes.room {
+		if i, _, ok := x.list.At(y); ok && x.entry(i).key() == r.key() {
+			return r.open(m), true
+		}
+	}
+	return nil, false
 }
 
 // outcome is what the run has come to, as far as it is shown.
@@ -195,7 +265,7 @@ func (r *runCard) outcome(b brush, room int) []string {
 	if !r.run.Answer.Empty() {
 		answer := brush{m: b.m, w: room + 2, open: b.open}.markdown(b.of(r.run.Answer))
 		if !b.open && len(answer) > foldedCard {
-			answer = append(answer[:foldedCard:foldedCard], t.Faint.Render("… "+more(len(answer)-foldedCard)+" (Space)"))
+			answer = append(answer[:foldedCard:foldedCard], t.Faint.Render("… "+more(len(answer)-foldedCard)+" ("+b.m.listKey("Space")+")"))
 		}
 		out = append(out, answer...)
 	}
@@ -249,7 +319,7 @@ func launchWords(l event.Launch) []string {
 func (r *runCard) standing(m *Model) string {
 	x, s := r.run, r.live()
 	words := []string{r.phase(m, s)}
-	if x.Winner != "" {
+	if won(x) {
 		words = append(words, view.OneLine(string(x.Winner))+" won")
 	}
 	words = append(words, launchWords(r.launch(m))...)
@@ -268,6 +338,13 @@ func (r *runCard) standing(m *Model) string {
 	return strings.Join(words, " · ")
 }
 
+// won reports whether there was something to win in a run: it has come to its end,
+// and several were in it.
+func won(r view.SessionRun) bool {
+	alone := r.Launch != nil && len(r.Launch.Agents) == 1
+	return r.Winner != "" && !alone && r.Status != event.StatusCancelled
+}
+
 func (r *runCard) phase(m *Model, s *story) string {
 	switch x := r.run; {
 	case x.ID == "":
@@ -280,6 +357,8 @@ func (r *runCard) phase(m *Model, s *story) string {
 		return "stands still (F9 goes on)"
 	case s == nil || s.card.Phase == view.PhaseNone:
 		return "running"
+	case s.over():
+		return "ending" // the conversation is about to be told
 	case s.card.Paused:
 		return "paused"
 	}

@@ -3,11 +3,13 @@ package tui
 import (
 	"context"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/event"
 	"conclave/internal/tui/text"
+	"conclave/internal/view"
 )
 
 // A detour is a conversation with all agents, apart from the one with a single
@@ -55,17 +57,42 @@ func (m *Model) homeWhy() string {
 	return ""
 }
 
+// seenFor is how long what all agents have come to must have been there before the
+// window goes back: a key that was pressed until then was meant for the run.
+const seenFor = 2 * time.Second
+
+// unseen reports whether what all agents have come to has only just come. It is
+// told once: who presses the key again has seen it.
+func (m *Model) unseen() bool {
+	if !m.strayed() || m.o.Now().Sub(m.session.Last) >= seenFor || m.again("go back") {
+		return false
+	}
+	m.notify("All agents are done, just now. Esc again goes back to " + m.detour.name + ".")
+	return true
+}
+
 // comeHome goes back to the conversation. What is typed stays in the input.
 func (m *Model) comeHome() tea.Cmd {
 	if why := m.homeWhy(); why != "" {
 		m.notify(why)
 		return nil
 	}
-	d := m.detour
+	if m.unseen() {
+		return nil
+	}
+	return m.goHome()
+}
+
+func (m *Model) goHome() tea.Cmd {
+	d, apart := m.detour, ""
+	if m.session.Turns.Len() > 0 {
+		apart = m.texts.of(m.session.Title())
+	}
 	if d.home != "" {
-		return m.turnTo(d.home)
+		return m.turnAnd(d.home, func(m *Model) { m.talk.apart = apart })
 	}
 	freed := m.vacate()
+	m.talk.apart = apart
 	m.notify("Back to " + d.name + ".")
 	return m.later(func(context.Context) func(*Model) tea.Cmd {
 		freed()
@@ -76,7 +103,10 @@ func (m *Model) comeHome() tea.Cmd {
 // detourLines say that this is apart from the conversation, and how to go back.
 func (m *Model) detourLines(w int) []string {
 	d := m.detour
-	if !d.on {
+	switch {
+	case !d.on && m.talk.apart != "" && m.chatting():
+		return []string{m.theme.Dim.Render(text.Cut(" → What all agents were asked is a conversation of its own, listed with F3: "+view.OneLine(m.talk.apart), w))}
+	case !d.on:
 		return nil
 	}
 	style, line := m.theme.Accent, " ← Esc goes back to your conversation with "+d.name+"; this is apart from it"
@@ -84,7 +114,7 @@ func (m *Model) detourLines(w int) []string {
 	case m.homeWhy() != "":
 		style, line = m.theme.Dim, " ← Your conversation with "+d.name+" waits until all agents are done"
 	case m.strayed():
-		line = " ← Enter goes back to the conversation with " + d.name + ", which is told nothing of this"
+		line = " ← Esc goes back to the conversation with " + d.name + ", which is told nothing of this"
 	}
 	return []string{style.Render(text.Cut(text.Clean(line), w))}
 }
@@ -98,8 +128,12 @@ func (m *Model) detourZone(y, w int) {
 
 // carryHome goes back with words that were typed here.
 func (m *Model) carryHome(words string) tea.Cmd {
-	if m.giveBack(words); strings.TrimSpace(words) != "" {
+	m.giveBack(words)
+	if m.unseen() {
+		return nil
+	}
+	if strings.TrimSpace(words) != "" {
 		m.notify("Back to " + m.detour.name + ": Enter says there what you have typed.")
 	}
-	return m.comeHome()
+	return m.goHome()
 }

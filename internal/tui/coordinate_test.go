@@ -2,9 +2,9 @@ package tui
 
 import (
 	"testing"
+	"time"
 
 	"conclave/internal/event"
-	"conclave/internal/view"
 )
 
 // over ends the turn that goes on.
@@ -52,7 +52,7 @@ func TestCoordinate(t *testing.T) {
 	p.on("", event.Finished{Status: event.StatusSuccess, Answer: event.Inline("Timsort."), Winner: "ada"})
 	p.talk(event.Returned{Run: p.flow, Status: event.StatusSuccess, Answer: event.Inline("Timsort."), Winner: "ada"})
 	p.driver.stop = nil
-	p.see("Timsort.", "Enter goes back to the conversation with max, which is told nothing of this")
+	p.see("Timsort.", "Esc goes back to the conversation with max, which is told nothing of this")
 	for _, f := range b.sent {
 		if s, ok := f.Body.(event.Said); ok && s.Text.Text != "Which?" {
 			t.Errorf("%q was said", s.Text.Text)
@@ -60,10 +60,16 @@ func TestCoordinate(t *testing.T) {
 	}
 	p.id = "another" // where the real one would be
 	p.press(key("enter"))
+	p.see("Esc goes back to max.")
+	p.press(key("esc")) // which was meant for the run, if it has ended just now
+	if p.see("All agents are done, just now."); !p.detour.on {
+		t.Error("the window goes back before anybody can have seen the answer")
+	}
+	p.now = p.now.Add(time.Minute)
+	p.press(key("esc"))
 	if p.detour.on || p.id == "another" {
 		t.Errorf("the window is still at %s, %+v", p.id, p.detour)
 	}
-	_ = view.Session{}
 }
 
 // IM-10.1: not while something goes on in the conversation; it is said why.

@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -34,7 +35,7 @@ func plights() []plight {
 	ask := func(see ...string) func(*robot.Robot) {
 		return func(r *robot.Robot) { r.Type("Do it").Press("enter").See(see...) }
 	}
-	return []plight{
+	return append(talkPlights(), []plight{
 		{"idle", tui.Idle, pair, nil, func(r *robot.Robot) { r.See("2 agents") }},
 		{"running", tui.Running, pair, hang, ask("● ada", "● bob")},
 		{"override", tui.Gate, waiting, map[string]string{"agent.yaml": wordy}, ask("Press Ctrl+O")},
@@ -48,11 +49,40 @@ func plights() []plight {
 				ask("Plan, revision 1", "request changes")(r)
 				r.Press("esc").Gone("request changes")
 			}},
-		{"launch", tui.Gate, asking, map[string]string{"launcher.yaml": launcher, "agent.yaml": hangScript,
-			".conclave/workspace/projects/app/CONTEXT.md": "# App\n", ".conclave/workspace/projects/app/deliverables/report.md": "A report.\n"}, func(r *robot.Robot) {
-			r.Type("Compare them").Press("enter").See("Launch this run?").Press("esc").Gone("[Approve]")
-		}},
 		{"finished", tui.Finished, pair + "orchestrator: {override: off}\n", map[string]string{"agent.yaml": wordy}, ask("Final answer", "success")},
+	}...)
+}
+
+// openedRun is the plight that Esc leads out of.
+const openedRun = "opened run"
+
+// talkPlights are those of a conversation with one agent.
+func talkPlights() []plight {
+	hangs := strings.Replace(launcher, "do: [{say: \"You said {{.Said}}.\"}]", "do: [{say: Well}, hang]", 1)
+	reads := strings.Replace(launcher, "do: [{say: \"It came to: {{field `final_answer` .Result}}\"}]", "do: [{say: Let me see}, hang]", 1)
+	freely := strings.Replace(asking, "launcher.yaml}", "launcher.yaml}, require_approval: false", 1)
+	project := map[string]string{".conclave/workspace/projects/app/CONTEXT.md": "# App\n", ".conclave/workspace/projects/app/deliverables/report.md": "A report.\n"}
+	with := func(host, agent string) map[string]string {
+		out := map[string]string{"launcher.yaml": host, "agent.yaml": agent}
+		maps.Copy(out, project)
+		return out
+	}
+	compare := func(see ...string) func(*robot.Robot) {
+		return func(r *robot.Robot) { r.Type("Compare them").Press("enter").See(see...) }
+	}
+	return []plight{
+		{"chatting", tui.Running, asking, with(hangs, hangScript), func(r *robot.Robot) { r.Type("Hello").Press("enter").See("Well") }},
+		{"awaiting approval", tui.Gate, asking, with(launcher, hangScript), func(r *robot.Robot) {
+			compare("Launch this run?")(r)
+			r.Press("esc").Gone("[Approve]")
+		}},
+		{"run going on", tui.Running, freely, with(launcher, hangScript), compare("running, working")},
+		{openedRun, tui.Running, freely, with(launcher, hangScript), func(r *robot.Robot) {
+			compare("running, working")(r)
+			r.Press("enter").See("[Back]", "● ada")
+		}},
+		{"processing", tui.Running, freely, with(reads, agentScript), compare("✓ Run: Compare the sorts", "Let me see")},
+		{"answered", tui.Finished, freely, with(launcher, agentScript), compare("It came to:", "Idle")},
 	}
 }
 
@@ -75,7 +105,7 @@ func (s *seat) sit(w, h int) {
 	s.program = stage(s.t, s.team, s.files)
 	s.clock = &halt{}
 	s.clock.now.Store(time.Now().UnixMicro())
-	o := tui.Options{Program: s.program, Config: s.program.config, Now: s.clock.time, Look: control.Look{Theme: "none"}, Interactive: s.team == asking}
+	o := tui.Options{Program: s.program, Config: s.program.config, Now: s.clock.time, Look: control.Look{Theme: "none"}, Interactive: strings.Contains(s.team, "interactive_mode")}
 	s.r = robot.Open(s.t, o, w, h)
 	s.come(s.r)
 	s.clock.now.Store(time.Now().UnixMicro())
@@ -106,7 +136,26 @@ func (s *seat) rest() bool {
 		s.r.Press("esc")
 	}
 	s.clock.pass(time.Minute)
-	return s.r.Model().Situation() == s.situation
+	if s.r.Model().Situation() != s.situation {
+		return false
+	}
+	return s.name != openedRun || s.returns()
+}
+
+// returns opens the run again that Esc has led out of. What was taken back may come
+// into the input meanwhile, and be sent instead.
+func (s *seat) returns() bool {
+	opened := func() bool { return strings.Contains(s.r.Screen(), "[Back]") }
+	for range 5 {
+		if opened() {
+			return true
+		}
+		if s.r.Model().Typed() != "" {
+			s.r.Press("ctrl+c")
+		}
+		s.r.Press("enter").Settles(time.Second, opened)
+	}
+	return opened()
 }
 
 // answers reports whether the window still takes what is typed. What was taken back

@@ -9,6 +9,13 @@ import (
 // footer is the end of the main view: what the window has to say, or else which
 // keys help most now.
 func (m *Model) footer(w, h int) []string {
+	switch {
+	case m.top() == nil:
+	case h < lowHeight:
+		return nil
+	default: // what is on top has its own keys, and says what there is to say
+		return []string{""}
+	}
 	if n := m.noticed(w); n != nil || h < lowHeight {
 		return n
 	}
@@ -43,7 +50,7 @@ func (m *Model) hints(w int, where ...Where) string {
 	slices.SortStableFunc(best, func(a, b Action) int { return a.Hint - b.Hint })
 	line := ""
 	for _, a := range best {
-		s := " " + m.theme.Key.Render(keyName(a.Keys[0])) + " " + m.theme.Dim.Render(a.Title) + " "
+		s := " " + m.theme.Key.Render(keyName(a.Keys[0])) + " " + m.theme.Dim.Render(a.title(m)) + " "
 		if text.Width(line)+text.Width(s) > w {
 			break
 		}

@@ -25,8 +25,11 @@ type gateScreen interface {
 type put struct {
 	offered map[string]bool   // shown to them
 	replies map[string]string // the ids of their replies
-	sprung  time.Time         // when a dialog last opened by itself, or was typed at then
-	unread  bool              // it has, and nobody has touched anything since
+	// late is how questions were answered by somebody else while a reply to them
+	// was on its way, by the id of that reply.
+	late   map[string]event.Closed
+	sprung time.Time // when a dialog last opened by itself, or was typed at then
+	unread bool      // it has, and nobody has touched anything since
 }
 
 // gateKey names one asking of a question.
@@ -83,6 +86,7 @@ func (m *Model) dismiss(open func(gate string) bool) bool {
 // closed takes in that a question is closed: it may be asked again in the same
 // breath. Of several permissions the next one is put before the person.
 func (m *Model) closed(c event.Closed) {
+	m.put.outrun(c)
 	if m.dismiss(func(gate string) bool { return gate != c.Gate }) {
 		for _, g := range m.permissions() {
 			delete(m.put.offered, gateKey(g))
@@ -91,6 +95,40 @@ func (m *Model) closed(c event.Closed) {
 	if m.caughtUp() {
 		m.notify(m.closedWords(c))
 	}
+}
+
+// outrun remembers who was quicker than the person at this window.
+func (p *put) outrun(c event.Closed) {
+	for key, id := range p.replies {
+		if strings.HasPrefix(key, c.Gate+" ") && id != c.Reply {
+			if p.late == nil {
+				p.late = map[string]event.Closed{}
+			}
+			p.late[id] = c
+		}
+	}
+}
+
+// lateWords say to whoever has answered second how the question was answered.
+func (m *Model) lateWords(c event.Closed) string {
+	who := " by " + view.OneLine(c.By)
+	switch {
+	case c.How == "expired":
+		who = ", because time was up"
+	case c.How != "reply":
+		who = ", because what it was about has ended"
+	case c.By == by:
+		who = " by you, in another window"
+	case c.By == "":
+		who = " by somebody else"
+	}
+	switch launch := strings.HasPrefix(c.Gate, view.LaunchGate("")); {
+	case launch && c.Choice == event.LaunchApprove:
+		return "This run was already decided: approved" + who + "."
+	case launch:
+		return "This run was already decided: not approved" + who + "."
+	}
+	return "This was already decided" + who + ": " + m.choiceWords(c) + "."
 }
 
 // caughtUp reports whether everything is taken in that had happened when the
@@ -155,31 +193,36 @@ func (m *Model) asks(id string) bool {
 	return ok
 }
 
-// closedWords say how a question was answered.
-func (m *Model) closedWords(c event.Closed) string {
-	what := text.Clean(c.Choice)
+// choiceWords is an answer to a question.
+func (m *Model) choiceWords(c event.Closed) string {
 	switch {
 	case c.Gate == event.GateOverride:
-		what = m.story.name(event.AgentID(c.Choice)) + " presents"
+		return m.story.name(event.AgentID(c.Choice)) + " presents"
 	case strings.HasPrefix(c.Gate, view.LaunchGate("")) && c.Choice == event.LaunchApprove:
-		what = "the run is launched"
+		return "the run is launched"
 	case strings.HasPrefix(c.Gate, view.LaunchGate("")):
-		what = "the run is not launched"
+		return "the run is not launched"
 	case c.Choice == event.PermitOnce:
-		what = "allowed once"
+		return "allowed once"
 	case c.Choice == event.PermitRun:
-		what = "allowed for this run"
+		return "allowed for this run"
 	case c.Choice == event.PermitAlways:
-		what = "allowed from now on"
+		return "allowed from now on"
 	case c.Choice == event.PermitDeny:
-		what = "denied"
+		return "denied"
 	case c.Choice == event.PlanApprove:
-		what = "the plan is approved and will be executed"
+		return "the plan is approved and will be executed"
 	case c.Choice == event.PlanChange:
-		what = "the plan goes back to be changed"
+		return "the plan goes back to be changed"
 	case c.Choice == event.PlanDrop:
-		what = "the plan is dropped"
+		return "the plan is dropped"
 	}
+	return text.Clean(c.Choice)
+}
+
+// closedWords say how a question was answered.
+func (m *Model) closedWords(c event.Closed) string {
+	what := m.choiceWords(c)
 	switch {
 	case c.How == "expired":
 		return "Time was up: " + what + "."

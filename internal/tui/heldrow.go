@@ -32,7 +32,7 @@ func (m *Model) heldRows(w int) []string {
 	}
 	var out []string
 	if n := len(all) - rows; n > 0 {
-		out = append(out, m.theme.Dim.Render(text.Cut(fmt.Sprintf(" ✉ %d more are held", n), w)))
+		out = append(out, m.theme.Dim.Render(text.Cut(" ✉ "+moreHeld(n), w)))
 		all = all[n:]
 	}
 	for i, l := range all {
@@ -43,6 +43,13 @@ func (m *Model) heldRows(w int) []string {
 		out = append(out, m.heldLine(l.text, fate, w))
 	}
 	return out
+}
+
+func moreHeld(n int) string {
+	if n == 1 {
+		return "1 more is held"
+	}
+	return fmt.Sprintf("%d more are held", n)
 }
 
 // heldFate is when what is held will be heard.

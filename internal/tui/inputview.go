@@ -59,7 +59,7 @@ func (m *Model) placeholder() string {
 	case m.inRun() && !m.runTakes():
 		return "The run is over; what you say goes to " + m.partnerName()
 	case m.strayed():
-		return "Enter goes back to " + m.detour.name
+		return "Done; Esc goes back to " + m.detour.name
 	case m.busy():
 		return m.messagePlaceholder()
 	}

@@ -78,6 +78,8 @@ type look struct {
 	fold   folding
 	second int64
 	marked string // the key of the entry that is selected
+	inList bool   // the timeline has the focus
+	ready  string // the key of the card that Enter opens from the input
 }
 
 // lane is the timeline of the open tab.
@@ -160,7 +162,10 @@ func (x *lane) update() {
 
 func (x *lane) look() look {
 	m := x.m
-	l := look{theme: m.theme.Name, dark: m.theme.Dark, airy: m.height >= lowHeight, fold: m.lanes.folding, second: m.o.Now().Unix()}
+	l := look{theme: m.theme.Name, dark: m.theme.Dark, airy: m.height >= lowHeight, fold: m.lanes.folding, second: m.o.Now().Unix(), inList: m.inList}
+	if x.chat != nil {
+		l.ready = m.readyCard()
+	}
 	if i := x.list.Selected(); m.inList && i >= 0 && i < x.Len() && (x.chat != nil || x.agent == m.active()) {
 		l.marked = x.entry(i).key()
 	}

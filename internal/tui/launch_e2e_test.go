@@ -73,8 +73,8 @@ func TestLaunchStory(t *testing.T) {
 	c.pass(time.Minute)
 	r.Press("e").See("Change the run, revision 1", "☑ bob")
 	r.Press("enter").Type(" of Go").Press("enter")
-	r.Press("down", "down", "down", "space").See("☐ bob", "agent_mode is multi and agents names only ada")
-	r.Press("down", "space").See("single: one agent alone").Gone("agent_mode is multi")
+	r.Press("down", "down", "down", "space").See("☐ bob", "Mode is multi and only ada is checked")
+	r.Press("down", "space").See("single: one agent alone").Gone("Mode is multi")
 	r.Press("s").See("Launch this run? Revision 2", "Compare the sorts of Go", "☐ bob", "single: one agent alone")
 	c.pass(time.Minute)
 	r.Press("a").See("Decided: the run is launched.", "✓ Run: Compare the sorts of Go", "It came to:")
@@ -91,7 +91,7 @@ func TestLaunchCancelledStory(t *testing.T) {
 	r, c := talk(t, p)
 	r.Type("Compare them").Press("enter").See("Launch this run?")
 	c.pass(time.Minute)
-	r.Click("[Cancel]").See("Do not launch it, because").Type("too dear").Press("enter")
+	r.Click("[Do not launch]").See("Do not launch it, because").Type("too dear").Press("enter")
 	r.See("not approved", "too dear", "Idle")
 	if s := talkOf(t, p); s.Turns.At(0).Runs != nil {
 		t.Errorf("launched is %+v", s.Turns.At(0).Runs)
@@ -111,7 +111,7 @@ func TestLaunchTwoWindows(t *testing.T) {
 	}
 	c.pass(time.Minute)
 	r.Press("a").Until("be told who was first", func() bool {
-		return strings.Contains(r.Screen(), "Answered elsewhere (ann): the run is launched.") || strings.Contains(r.Screen(), "already answered (by ann)")
+		return strings.Contains(r.Screen(), "Answered elsewhere (ann): the run is launched.") || strings.Contains(r.Screen(), "This run was already decided: approved by ann.")
 	}).See("● Run: Compare the sorts")
 	if last, _ := talkOf(t, p).Turns.Last(); len(last.Runs) != 1 {
 		t.Errorf("%d runs are launched", len(last.Runs))
@@ -133,29 +133,31 @@ func TestLaunchWaitsForTheWindow(t *testing.T) {
 // which waits, and is gone on with afterwards as if nothing had been.
 func TestCoordinateStory(t *testing.T) {
 	p := stage(t, asking, map[string]string{"launcher.yaml": launcher, "agent.yaml": strings.Replace(agentScript, "name: agent", "name: agent\n", 1)})
-	r, _ := talk(t, p)
+	r, c := talk(t, p)
 	r.Type("Hello").Press("enter").See("You said Hello.", "Idle")
 	home := atRest(t, r, p)
 	r.Click("[Coordinate]").See("Plan: off", "Agents: all", "2 agents are ready", "Esc goes back to your conversation").Gone("You said Hello.")
-	r.Type("Which?").Press("enter").See("An answer to", "success", "Enter goes back to the conversation")
-	r.Press("enter").See("You said Hello.", "[Coordinate]").Gone("An answer to")
+	r.Type("Which?").Press("enter").See("An answer to", "success", "Esc goes back to the conversation")
+	c.pass(time.Minute)
+	r.Press("esc").See("You said Hello.", "[Coordinate]", "listed with F3: Which?").Gone("An answer to")
 	if now := talkOf(t, p); now.ID != home.ID || now.Turns.Len() != 1 || now.Seq < home.Seq {
 		t.Errorf("the conversation was %d turns and is %+v", home.Turns.Len(), now)
 	}
-	r.Type("Still there?").Press("enter").See("You said Still there?.")
+	r.Type("Still there?").Press("enter").See("You said Still there?.").Gone("listed with F3")
 }
 
 // IM-10.2, IM-10.3: while they are at work there is no way back; stopping them is
 // one.
 func TestCoordinateStopped(t *testing.T) {
 	p := stage(t, asking, map[string]string{"launcher.yaml": launcher, "agent.yaml": hangScript})
-	r, _ := talk(t, p)
+	r, c := talk(t, p)
 	r.Type("Hello").Press("enter").See("You said Hello.", "Idle")
 	atRest(t, r, p)
 	r.Press("alt+q").See("2 agents are ready").Type("Which?").Press("enter").See("● ada", "waits until all agents are done")
 	r.Press("alt+q").See("All agents are at work.")
-	r.Press("f3").See("Runs and conversations", "You said Hello.").Type("Hello").Press("enter").See("This window keeps a run going.").Press("esc", "esc")
-	r.Press("esc").See("Esc again").Press("esc").See("cancelled", "Enter goes back to the conversation")
+	r.Press("f3").See("Runs and conversations", "You said Hel").Type("Hello").Press("enter").See("This window keeps a run going.").Press("esc", "esc")
+	r.Press("esc").See("Esc again").Press("esc").See("cancelled", "Esc goes back to the conversation")
+	c.pass(time.Minute)
 	r.Press("esc").See("You said Hello.", "[Coordinate]")
 }
 
@@ -169,8 +171,8 @@ func TestSessionsStory(t *testing.T) {
 	r.Press("f3").See("You said Hello.", "last used").Press("alt+n").See("you talk to").Gone("You said Hello.")
 	r.Type("Good day").Press("enter").See("You said Good day.", "Idle")
 	atRest(t, r, p)
-	r.Press("f3").See("You said Hello.", "You said Good day.").Type("Hello").Press("enter").See("You said Hello.", "Idle").Gone("Runs and conversations")
-	r.Press("f3").See("You said Good day.").Type("Hello").Press("ctrl+y").See("This is the fork").Gone("Runs and conversations")
+	r.Press("f3").See("  Hello ", "› Good day ").Type("Hello").Press("enter").See("You said Hello.", "Idle").Gone("Runs and conversations")
+	r.Press("f3").See("Good day").Type("Hello").Press("ctrl+y").See("This is the fork").Gone("Runs and conversations")
 	r.See("You said Hello.")
 	r.Type("And now?").Press("enter").See("You said And now?.")
 	atRest(t, r, p)
@@ -178,5 +180,5 @@ func TestSessionsStory(t *testing.T) {
 	if err != nil || snap.Session.Turns.Len() != 1 {
 		t.Errorf("the first conversation has %d turns, %v", snap.Session.Turns.Len(), err)
 	}
-	r.Press("f3").See("Good day").Type("Good day").Press("ctrl+x").See("It is put away", "1 more put away")
+	r.Press("f3").See("fork of Hello").Type("Good day").Press("ctrl+x").See("It is put away", "1 more put away")
 }

@@ -359,7 +359,7 @@ func TestRunsList(t *testing.T) {
 		t.Errorf("%+v", p.sent)
 	}
 	s.letters("shed")
-	s.see("› 2d ago", "Green.")
+	s.see("› Paint the shed", "2d ago", "Green.")
 	s.gone("Sort things")
 	// Runs are called by their tasks.
 	s.press(tea.KeyPressMsg{Code: 'r', Mod: tea.ModCtrl})

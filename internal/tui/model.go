@@ -75,6 +75,7 @@ type conversation struct {
 	review  *planReview // of the plan that waits
 	unheard []unheard
 	leaving bool // the window closes when the run has ended
+	hushed  bool // the agent that is talked to was stopped because of that
 
 	// talk is what the window has besides of a conversation with one agent.
 	talk talking
@@ -240,6 +241,8 @@ func (m *Model) outcome(out input.Outcome, msg tea.Msg) tea.Cmd {
 		return m.submit(out)
 	case input.Editor:
 		return m.editor()
+	case input.Unable:
+		m.notify(out.Why)
 	case input.Unhandled:
 		if k, ok := msg.(tea.KeyPressMsg); ok {
 			if a, ok := m.keys.find(k, InInput, Anywhere); ok {

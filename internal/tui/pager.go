@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -111,9 +112,17 @@ func (p *pager) View(m *Model, width, height int) []string {
 		out = append(out, l)
 	}
 	if p.searching || len(p.query) > 0 {
-		out = append(text.Fit(out, width, max(height, 0)), text.CutLeft(m.theme.Dim.Render("search: ")+text.Clean(string(p.query)), width))
+		out = append(text.Fit(out, width, max(height, 0)), text.CutLeft(m.theme.Dim.Render("search: ")+text.Clean(string(p.query))+m.theme.Warn.Render(p.missing()), width))
 	}
 	return out
+}
+
+// missing says that what is searched for is nowhere.
+func (p *pager) missing() string {
+	if len(p.query) == 0 || slices.ContainsFunc(p.drawn.lines, p.fits) {
+		return ""
+	}
+	return "  (nothing fits that)"
 }
 
 // copied is what copying gives.

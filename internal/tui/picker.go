@@ -17,6 +17,7 @@ type picker struct {
 	title  string
 	full   bool
 	browse bool
+	wide   bool // the list has half of the width
 	// rows are what there is. With fill they are made anew when events have come.
 	rows []pick
 	fill func(m *Model) []pick
@@ -49,6 +50,7 @@ type pick struct {
 	key   string // tells rows apart; empty is by text
 	text  string // what is searched and shown
 	about string // shown dimmed behind it
+	more  string // searched and not shown
 	value any
 	why   string // why it cannot be chosen
 }
@@ -144,7 +146,7 @@ func (p *picker) search() {
 	} else {
 		var all []string
 		for _, r := range p.rows {
-			all = append(all, r.text+" "+r.about)
+			all = append(all, r.text+" "+r.about+" "+r.more)
 		}
 		for _, f := range fuzzy.Find(string(p.query), all) {
 			p.found = append(p.found, f.Index)
@@ -221,6 +223,9 @@ func (p *picker) letter(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch {
 	case k.Text == "":
 		return nil, false
+	case k.Text == "/" && !p.browse && len(p.query) == 0: // as it begins a search elsewhere
+		m.notify("Type what you search for.")
+		return nil, true
 	case p.Typing():
 		return p.enter(m, k.Text), true
 	case k.Text == "j":
@@ -315,6 +320,9 @@ func (p *picker) View(m *Model, width, height int) []string {
 	}
 	if width >= 90 {
 		left := max(width*2/5, min(width/2, 48))
+		if p.wide {
+			left = width / 2
+		}
 		p.listed = left
 		return append(out, beside(p.list(m, left, body), p.shown(m, width-left-3, body), left, m.theme.Border.Render(" │ "), body)...)
 	}

@@ -22,7 +22,7 @@ func (p *play) archived(b *bureau) {
 	p.concluded()
 	b.projects = []project.Project{{
 		Name: "sorting", Dir: "/ws/projects/sorting", Context: "# Sorting\n\nGoal: the **fastest** sort.\n", Changed: p.now.Add(-time.Hour),
-		Paths: map[string]project.Path{"source": {Path: "/work/src", Desc: "what is to be sorted"}},
+		Paths: map[string]project.Path{"source": {Path: "/code/src", Desc: "what is to be sorted"}},
 		Runs:  []project.Run{{ID: "run-7", Description: "Compare the sorts", Status: event.StatusSuccess, At: p.now.Add(-2 * time.Hour), Cost: "$0.40"}},
 		Deliverables: []project.Deliverable{
 			{Path: "report.md", Size: 40, Edited: true, Versions: []project.Version{
@@ -39,7 +39,7 @@ func (p *play) archived(b *bureau) {
 // versions with what changed between them.
 func TestProjectsBrowser(t *testing.T) {
 	p, b := archive(t, 120, 30)
-	p.see("sorting  2 deliverables · 1 run · 1h ago", "garden", "Goal: the fastest sort.", "report.md  version 2, changed by hand since, 40 B", "source /work/src: what is to be sorted",
+	p.see("sorting  2 deliverables · 1 run · 1h ago", "garden", "Goal: the fastest sort.", "report.md  version 2, changed by hand since, 40 B", "source /code/src: what is to be sorted",
 		"Compare the sorts", "! filepaths.json:3:1: it is not JSON")
 	p.press(key("enter"))
 	p.see("Project sorting", "CONTEXT.md", "report.md", "→ source", "run, 2h ago")

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,55 @@ func (m *Model) message(s string) tea.Cmd {
 		m.notify("Nobody is at work yet; say it again in a moment.")
 		m.giveBack(s)
 		return m.takeUp()
+	}
+	if name, ok := m.stranger(s); ok {
+		return m.askWho(name, s)
+	}
+	return m.address(s)
+}
+
+// stranger is the name that a message begins with after an @, if it is no agent's.
+func (m *Model) stranger(s string) (string, bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(s), "@")
+	if !ok || rest == "" || rest[0] == '"' { // what is in quotes is a file
+		return "", false
+	}
+	if i := strings.IndexAny(rest, " \t\n,;"); i >= 0 {
+		rest = rest[:i]
+	}
+	name := strings.TrimRight(strings.TrimSuffix(rest, ":w"), ":")
+	_, agent := m.agentNamed(name)
+	return name, name != "" && !agent
+}
+
+// askWho finds out whether a message begins with a file, and sends it then. A name
+// that is nobody's is told, and nothing is sent: it was not meant for all.
+func (m *Model) askWho(name, s string) tea.Cmd {
+	c := m.c
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		_, _, file := c.File(ctx, name, 0)
+		_, _, folder := c.Tree(ctx, name, 0)
+		return func(m *Model) tea.Cmd {
+			if file == nil || folder == nil {
+				return m.address(s)
+			}
+			var names []string
+			for _, a := range m.agentsIn(m.story) {
+				names = append(names, "@"+view.OneLine(string(a.ID)))
+			}
+			m.notify(fmt.Sprintf("Not sent: there is no agent and no file %s. Agents: %s; without a name it goes to all.", view.OneLine(name), strings.Join(names, ", ")))
+			m.giveBack(s)
+			return nil
+		}
+	})
+}
+
+// address sends a message to whom it is for.
+func (m *Model) address(s string) tea.Cmd {
+	if m.story == nil || m.story.over() {
+		m.notify("The run ended before it heard what you said; Enter goes on with it.")
+		m.giveBack(s)
+		return nil
 	}
 	to, words := m.addressed(s)
 	if words == "" {
@@ -292,7 +342,12 @@ func (m *Model) refused(b event.Refused) {
 	if aboutHold(b.Ref) {
 		return
 	}
-	m.notify(fmt.Sprintf("Not taken: %s", text.Clean(b.Why)))
+	if c, late := m.put.late[b.Ref]; late {
+		delete(m.put.late, b.Ref)
+		m.notify(m.lateWords(c))
+	} else {
+		m.notify(fmt.Sprintf("Not taken: %s", text.Clean(b.Why)))
+	}
 	m.unsaid(b.Ref)
 	m.unreplied(b.Ref)
 }

@@ -82,13 +82,21 @@ func (m *Model) background() tea.Cmd {
 	})
 }
 
-// leaveAtEnd closes the window once the run has ended, if that was asked for.
+// leaveAtEnd closes the window once the run has ended, if that was asked for. Who
+// leaves a conversation does not wait until its agent has spoken about the run.
 func (m *Model) leaveAtEnd() tea.Cmd {
-	if !m.leaving || m.busy() {
+	switch {
+	case !m.leaving:
+		m.hushed = false
 		return nil
+	case !m.busy():
+		m.part()
+		return tea.Quit
+	case m.talks() && !m.hushed && !m.runGoesOn() && m.chat().Turn != nil:
+		m.hushed = true
+		return m.send(m.id, fact(event.CancelRequested{By: by}), "Not stopped", nil)
 	}
-	m.part()
-	return tea.Quit
+	return nil
 }
 
 func leaveActions() []Action {
@@ -106,7 +114,7 @@ func leaveActions() []Action {
 			About: "Cancel it, keep what there is, and leave when it has ended",
 			Do: func(m *Model, _ string) tea.Cmd {
 				m.closeTop()
-				m.leaving = true
+				m.leaving, m.hushed = true, m.talks() && !m.runGoesOn() // else it is stopped already
 				cmd := m.cancel()
 				m.notifyNow("Stopping; the window closes when the run has ended. Esc stays.")
 				return tea.Batch(cmd, m.leaveAtEnd())

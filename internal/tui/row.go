@@ -122,7 +122,7 @@ func (p placed) Version() uint64 {
 	for i := range len(s.theme) {
 		v = (v ^ uint64(s.theme[i])) * prime
 	}
-	for _, on := range [...]bool{s.dark, s.airy, p.x.m.isOpen(p.entry), s.marked == p.key()} {
+	for _, on := range [...]bool{s.dark, s.airy, s.inList, p.x.m.isOpen(p.entry), s.marked == p.key(), s.ready == p.key()} {
 		v *= prime
 		if on {
 			v ^= 1

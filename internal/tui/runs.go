@@ -71,7 +71,7 @@ func (m *Model) listRuns(old *runs) tea.Cmd {
 
 func newRuns(m *Model, flows []control.Flow, words map[event.FlowID]flowTexts) *runs {
 	r := &runs{flows: flows, texts: words, snaps: map[event.FlowID]*peek{}, picker: picker{
-		where: atRuns, title: "Runs and conversations", full: true, empty: "There is nothing here yet. Esc goes back; type what you want done.",
+		where: atRuns, title: "Runs and conversations", full: true, wide: true, empty: "There is nothing here yet. Esc goes back; type what you want done.",
 	}}
 	r.rows = r.listed(m)
 	r.note = func(*Model) string { return r.awayWords() }

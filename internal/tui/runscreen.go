@@ -21,6 +21,7 @@ func (m *Model) inRun() bool { return m.talks() && m.past != nil }
 // openRun shows a run of the conversation.
 func (m *Model) openRun(r view.SessionRun) tea.Cmd {
 	if !r.Over && (m.story == nil || m.story.id != r.ID) { // of several that go on, the one to be steered
+		m.leavePast()
 		m.watch(r.ID, view.Snapshot{})
 	}
 	return m.lookBack(r.ID)

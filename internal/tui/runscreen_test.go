@@ -110,3 +110,25 @@ func TestRunScreenOfARunThatIsOver(t *testing.T) {
 		t.Errorf("%+v was sent", b.sent[len(b.sent)-1])
 	}
 }
+
+// A message that begins with a name of nobody is not sent to all: it is said so,
+// and the words stay. A file that is named so is no name.
+func TestMessageToNobody(t *testing.T) {
+	p, b := desk(t, 110, 30)
+	b.files["docs/plan.md"] = "# Plan\n"
+	p.cardOpened()
+	p.input.SetText("@nobody hi")
+	p.press(key("enter"))
+	p.see("Not sent: there is no agent and no file nobody. Agents: @ada, @bob, @eve; without a name it goes to all.", "❯ @nobody hi")
+	if len(b.sent) > 0 {
+		t.Fatalf("%+v was sent", b.sent)
+	}
+	for line, to := range map[string]int{"@ada, hi": 1, "@docs/plan.md:w is where it stands": 0, `@"a b" says it`: 0, "hi": 0} {
+		b.sent = nil
+		p.input.SetText(line)
+		p.press(key("enter"))
+		if len(b.sent) != 1 || len(b.sent[0].Body.(event.Messaged).To) != to {
+			t.Errorf("%q sends %+v", line, b.sent)
+		}
+	}
+}

@@ -43,12 +43,15 @@ func (m *Model) submit(s input.Submit) tea.Cmd {
 }
 
 // enterEmpty is Enter with nothing typed: it answers the question that waits, if
-// that can be answered so.
+// that can be answered so, or opens the run that goes on.
 func (m *Model) enterEmpty() tea.Cmd {
 	gates := m.gates()
 	switch {
 	case len(gates) == 0 && m.strayed():
-		return m.comeHome()
+		m.notify("Esc goes back to " + m.detour.name + ".")
+	case len(gates) == 0 && m.chatting():
+		cmd, _ := m.enterCard()
+		return cmd
 	case len(gates) == 0:
 	case gates[0].Kind == event.GateOverride:
 		return m.reply(gates[0], gates[0].Default, "")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -27,30 +28,40 @@ func (r *runs) listed(m *Model) []pick {
 	return out
 }
 
-// listing is one of them. A conversation with an agent goes by what was said last
-// in it; how it began is found by searching, and stands beside it.
+// titleWidth is how much of a title stands in the list; all of it is searched, and
+// seen beside the list.
+const titleWidth = 26
+
+// listing is one of them: by its title, when it was used, how it stands, and of a
+// conversation with an agent its project and what was said last.
 func (r *runs) listing(m *Model, f control.Flow) pick {
-	head := text.Pad(ago(m.o.Now(), f.Last), 8) + " " + text.Pad(stateWord(f), 10) + " "
 	words := r.texts[f.ID]
 	title := words.title
 	if title == "" {
 		title = "(nothing was said yet)"
 	}
-	p := pick{key: string(f.ID), text: head + title, about: string(f.ID), value: f}
-	if !withAgent(f) || words.last == "" {
-		return p
+	if f.Fork != "" {
+		title = "fork of " + strings.TrimPrefix(title, "fork of ")
 	}
-	said := words.last
-	if f.LastByYou {
-		said = "you: " + said
-	}
-	if f.Project != "" {
-		said = "[" + view.OneLine(f.Project) + "] " + said
+	p := pick{key: string(f.ID), text: text.Pad(text.Cut(title, titleWidth), titleWidth), more: title, value: f}
+	p.text += "  " + text.Pad(ago(m.o.Now(), f.Last), 8)
+	var about []string
+	if s := stateWord(f); s != "idle" {
+		about = append(about, s)
 	}
 	if f.Archived {
-		said = "(put away) " + said
+		about = append(about, "put away")
 	}
-	p.text, p.about = head+said, words.title+"  "+string(f.ID)
+	if f.Project != "" {
+		about = append(about, "["+view.OneLine(f.Project)+"]")
+	}
+	switch {
+	case words.last != "" && withAgent(f) && f.LastByYou:
+		about = append(about, "you: "+words.last)
+	case words.last != "" && withAgent(f):
+		about = append(about, words.last)
+	}
+	p.about = strings.Join(append(about, string(f.ID)), " ")
 	return p
 }
 
@@ -113,6 +124,9 @@ func (m *Model) talkLines(f control.Flow, s view.Session, width int) []string {
 	}
 	if s.Talk.Archived {
 		project += " · put away"
+	}
+	if s.Talk.Fork != "" {
+		project += " · fork of " + string(s.Talk.Fork)
 	}
 	out = append(out, text.Wrap(t.Faint.Render(text.Clean(project)), width)...)
 	who := view.OneLine(string(s.Talk.Staffed.Seat.Agent))

@@ -30,6 +30,7 @@ func (p *play) shelf(b *bureau) {
 		row("session-3", "Old things", "", "Done.", 90*time.Hour),
 		{Row: view.Row{ID: "run-9", Kind: view.KindRun, Task: event.Inline("Paint the shed"), Last: p.now.Add(-100 * time.Hour), Finished: true, Status: event.StatusSuccess}},
 	}
+	b.flows[1].Fork = "session-3"
 	b.flows[2].Archived = true
 	b.snaps = map[event.FlowID]view.Snapshot{"session-1": {Session: &view.Session{
 		Kind: event.SessionInteractive, Usage: event.Usage{Cost: 400_000},
@@ -46,11 +47,13 @@ func ctrl(c rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: c, Mod: tea.Mod
 // was said last, can be searched, and one that is chosen is gone on with.
 func TestSessionBrowser(t *testing.T) {
 	p, _ := shelf(t, 120, 24)
-	p.see("3m ago", "[sorting] All agree on", "30h ago", "Peas go first.", "Paint the shed",
+	p.see("3m ago", "› Which sort is best?         3m ago    [sorting] All agree", "fork of Plan the garden     30h ago   Peas go first.", "Paint the shed",
 		"begun 2026-03-01 10:57, last used 2026-03-01 11:57", "Project: sorting · 1 run", "Which sort is best?", "$0.42", "1 more put away; Ctrl+T lists them too.")
 	p.gone("Old things")
-	p.letters("garden") // how it began, though it is listed by what was said last
-	p.see("› 30h ago")
+	p.letters("/") // which begins a search elsewhere
+	p.see("Type what you search for.")
+	p.letters("garden")
+	p.see("› fork of Plan the garden")
 	p.gone("[sorting]")
 	p.press(key("enter"))
 	if p.id != "" && p.id != "session-2" || p.top() != nil {
@@ -84,7 +87,7 @@ func TestSessionBrowserChanges(t *testing.T) {
 	}
 	p.see("It is put away")
 	p.press(ctrl('t'))
-	p.see("(put away) Done.", "With those that were put away")
+	p.see("put away Done.", "With those that were put away")
 	p.letters("Old")
 	p.press(ctrl('x'))
 	if b.sent[1].Body != (event.Archived{By: by}) {

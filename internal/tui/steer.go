@@ -31,7 +31,7 @@ func (m *Model) again(what string) bool {
 // steerActions are for a run that goes on.
 func steerActions() []Action {
 	return append(queueActions(), []Action{
-		{Name: "interrupt", Keys: []string{"esc"}, Where: InInput, Title: "interrupt", Hint: 3,
+		{Name: "interrupt", Keys: []string{"esc"}, Where: InInput, Title: "interrupt", Now: (*Model).escapeWords, Hint: 3,
 			Why: func(m *Model) string {
 				if m.past == nil && !m.leaving && !m.busy() && !m.detour.on {
 					return "Nothing is running. Ctrl+D leaves."
@@ -42,7 +42,7 @@ func steerActions() []Action {
 			Do:    (*Model).escape},
 		{Name: "cancel", Command: true, Where: Anywhere, Title: "cancel the run", Why: whileRunning,
 			About: "Stop what is going on and keep what there is",
-			Do:    func(m *Model, _ string) tea.Cmd { return m.cancel() }},
+			Do:    func(m *Model, _ string) tea.Cmd { return m.askToCancel() }},
 		{Name: "wrapup", Command: true, Aliases: []string{"now"}, Keys: []string{"alt+n"}, Where: Anywhere, Title: "answer now", Why: underWay,
 			About: "Ask everybody to come to an end with what they have",
 			Do: func(m *Model, _ string) tea.Cmd {
@@ -94,6 +94,33 @@ func (m *Model) escape(string) tea.Cmd {
 		m.notifyNow("Esc again stops the run and keeps what there is.")
 	}
 	return nil
+}
+
+// escapeWords is what Esc does as things stand.
+func (m *Model) escapeWords() string {
+	switch {
+	case m.past != nil:
+		return "back"
+	case m.leaving:
+		return "stay"
+	case m.chatting() && m.runGoesOn():
+		return "cancel the run…"
+	case m.chatting():
+		return "stop " + m.partnerName()
+	case m.detour.on && !m.busy():
+		return "back"
+	}
+	return "interrupt"
+}
+
+// askToCancel ends what goes on. A run of a conversation with one agent is asked
+// about first, as its card does.
+func (m *Model) askToCancel() tea.Cmd {
+	if r, ok := m.runningRun(); ok && m.talks() {
+		m.askCancel(r)
+		return nil
+	}
+	return m.cancel()
 }
 
 // cancel ends the run that goes on.

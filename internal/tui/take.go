@@ -6,27 +6,48 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/event"
+	"conclave/internal/launch"
 	"conclave/internal/view"
 )
 
 // watch shows a run, if it is not shown already: at first as a snapshot has it,
-// which is nothing of a run that begins.
+// which is nothing of a run that begins. Who looks at another run of a conversation
+// with one agent goes on looking at it.
 func (m *Model) watch(id event.FlowID, snap view.Snapshot) {
 	if m.story != nil && m.story.id == id {
 		return
 	}
-	m.leavePast()
-	if m.story != nil {
+	if !m.inRun() {
+		m.leavePast()
+	}
+	if m.story != nil && m.story != m.past {
 		m.feed.leave(m.story.id)
 	}
-	m.texts.forget()
+	if m.past == nil {
+		m.texts.forget()
+		m.lanes.reset()
+	}
 	m.story, m.unheard = newStory(id), nil
 	m.story.opened(snap)
 	for _, d := range m.feed.said(id) {
 		m.story.hear(d)
 	}
-	m.lanes.reset()
 	m.feed.follow(id)
+}
+
+// begins takes in that a run begins.
+func (m *Model) begins(b event.Launched) {
+	m.notice.changed()
+	m.watch(b.Run, view.Snapshot{})
+	if m.past == nil {
+		m.tab = m.tabFor(b.Modes)
+		return
+	}
+	task := ""
+	if b.Launch != nil {
+		task = ": " + launch.Summary(m.texts.of(b.Launch.Task))
+	}
+	m.notify("Another run has begun" + task + ". You still see the one you have opened; Esc goes back to the conversation.")
 }
 
 // take takes in what has come.
@@ -73,9 +94,7 @@ func (m *Model) sessionEvent(e event.Event) tea.Cmd {
 	m.talkEvent(e)
 	switch b := e.Body.(type) {
 	case event.Launched:
-		m.notice.changed()
-		m.watch(b.Run, view.Snapshot{})
-		m.tab = m.tabFor(b.Modes)
+		m.begins(b)
 	case event.Refused:
 		if _, want := m.session.Want(b.Ref); !want && e.Agent == "" { // a card tells why a run is not launched
 			m.refused(b)

@@ -22,6 +22,9 @@ type talking struct {
 	// back is what is being taken back to be written anew, by the id of the fact
 	// that takes it back.
 	back map[string]string
+	// apart is what all agents were asked apart from this, until something is said
+	// here.
+	apart string
 }
 
 // talks reports whether the conversation is one with an agent of its own: the one

@@ -11,6 +11,7 @@ import (
 
 	"conclave/internal/event"
 	"conclave/internal/live"
+	"conclave/internal/project"
 	"conclave/internal/view"
 )
 
@@ -364,7 +365,7 @@ func TestPins(t *testing.T) {
 func TestCompactionIsSeen(t *testing.T) {
 	p := rehearse(t, 80, 30, "none")
 	p.compacted()
-	p.see("Earlier messages were put into fewer words", "1 pinned stay", "Mind that the data")
+	p.see("Earlier messages were put into fewer words", "1 pinned stays", "Mind that the data")
 	p.gone("sorting must be stable")
 	p.click("Earlier messages")
 	p.see("sorting must be stable")
@@ -372,7 +373,8 @@ func TestCompactionIsSeen(t *testing.T) {
 
 // Commands of a conversation with one agent are facts of it.
 func TestTalkCommands(t *testing.T) {
-	p := rehearse(t, 80, 30, "none")
+	p, b := desk(t, 80, 30)
+	b.projects = []project.Project{{Name: "garden"}, {Name: "sorting"}}
 	p.asked("Hello")
 	for _, c := range []struct {
 		line string
@@ -394,6 +396,9 @@ func TestTalkCommands(t *testing.T) {
 	p.program.sent = nil
 	p.say("project")
 	p.see("No project. /project NAME opens one")
+	// One that is not there is not opened.
+	p.say("project sortign")
+	p.see("There is no project sortign; the nearest is sorting", "ask max: create the project sortign.")
 	if len(p.program.sent) > 0 {
 		t.Errorf("sent %v", p.sentBodies())
 	}

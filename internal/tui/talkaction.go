@@ -1,12 +1,17 @@
 package tui
 
 import (
+	"cmp"
+	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/agnivade/levenshtein"
 
 	"conclave/internal/event"
+	"conclave/internal/project"
 	"conclave/internal/view"
 )
 
@@ -103,12 +108,48 @@ func (m *Model) openProject(name string) tea.Cmd {
 		m.notify(m.projectWords() + ". /project NAME opens one, /project none leaves it.")
 		return nil
 	case "none":
-		name = ""
 		m.notify("Leaving the project.")
-	default:
-		m.notify("Opening " + view.OneLine(name) + ".")
+		return m.sendOpened("")
 	}
+	c, dir := m.c, m.chat().Staffed.Dir
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		all, err := c.Projects(ctx)
+		there := slices.ContainsFunc(all, func(p project.Project) bool { return p.Name == name })
+		if !there && dir != "" && project.CheckName(name) == nil { // the configuration of this conversation may keep them elsewhere
+			_, _, err := c.Tree(ctx, filepath.Join(dir, "projects", name), 0)
+			there = err == nil
+		}
+		return func(m *Model) tea.Cmd {
+			switch {
+			case there:
+			case err != nil:
+				m.notify("Not opened, because the projects cannot be listed: " + err.Error())
+				return nil
+			default:
+				m.notify(m.noProject(name, all))
+				return nil
+			}
+			m.notify("Opening " + view.OneLine(name) + ".")
+			return m.sendOpened(name)
+		}
+	})
+}
+
+func (m *Model) sendOpened(name string) tea.Cmd {
 	return m.send(m.id, fact(event.Opened{Project: name, By: by}), "Not opened", nil)
+}
+
+// noProject says that there is none of a name, which is nearest, and how one comes
+// to be.
+func (m *Model) noProject(name string, all []project.Project) string {
+	words := "There is no project " + view.OneLine(name)
+	if len(all) > 0 {
+		nearest := slices.MinFunc(all, func(a, b project.Project) int {
+			return cmp.Compare(levenshtein.ComputeDistance(a.Name, name), levenshtein.ComputeDistance(b.Name, name))
+		})
+		words += "; the nearest is " + view.OneLine(nearest.Name) + ", and /projects lists all"
+	}
+	return words + ". To have one made, ask " + m.partnerName() + ": create the project " + view.OneLine(name) + "."
 }
 
 // pinTarget is the entry that is selected, if it can be pinned, or else the newest

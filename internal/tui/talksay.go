@@ -42,6 +42,7 @@ func (m *Model) speak(words string, images []string) tea.Cmd {
 		return nil
 	}
 	m.lane().Bottom()
+	m.talk.apart = ""
 	c, id := m.c, m.id
 	start := event.SessionStarted{Kind: event.SessionInteractive, Config: m.o.Config, Asks: true, By: by}
 	f := fact(event.Said{Text: event.Inline(words), Images: images, By: by})

@@ -21,7 +21,10 @@ func (m *Model) held() string {
 }
 
 // turnTo turns the window to another flow, and leaves the one it showed as it is.
-func (m *Model) turnTo(id event.FlowID) tea.Cmd {
+func (m *Model) turnTo(id event.FlowID) tea.Cmd { return m.turnAnd(id, func(*Model) {}) }
+
+// turnAnd is turnTo, and does something as soon as the other is shown.
+func (m *Model) turnAnd(id event.FlowID, then func(*Model)) tea.Cmd {
 	if id == m.id || m.id == "" && m.story != nil && id == m.story.id {
 		m.closeAll()
 		m.notify("That is what this window shows.")
@@ -45,6 +48,7 @@ func (m *Model) turnTo(id event.FlowID) tea.Cmd {
 			}
 			freed := m.vacate()
 			m.arrived(a)
+			then(m)
 			return m.later(func(context.Context) func(*Model) tea.Cmd {
 				freed()
 				return func(m *Model) tea.Cmd { return m.driver.ensure(m.drivenFlow()) }

@@ -169,7 +169,7 @@ func (r *pastRun) draw(b brush) []string {
 		head += t.Dim.Render(" · " + strings.Join(parts, " · "))
 	}
 	if !x.Unbegun() {
-		head += t.Faint.Render("  (Enter opens the run)")
+		head += t.Faint.Render("  (" + b.m.listKey("Enter") + " opens the run)")
 	}
 	lines := hang(style.Render(mark), text.Wrap(head, b.inner()))
 	if x.Error != "" {
