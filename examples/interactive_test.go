@@ -271,11 +271,15 @@ func TestWritingExample(t *testing.T) {
 		if r := k.back("Published."); len(r.Calls) > 0 || !strings.Contains(r.Text, "backup-note") {
 			t.Errorf("%q, %v", r.Text, r.Calls)
 		}
-		l = k.launches(k.say("Shorter, please, and polish it."))
-		if len(l.Agents) != 2 || l.Quick || l.Prompts["drafter"] == "" {
+		if r := k.say("Shorter, please, and polish it."); len(r.Calls) != 1 || r.Calls[0].Name != "read" {
+			t.Fatalf("%v", r.Calls)
+		}
+		l = k.launches(k.back("1  # Why we test our backups"))
+		if len(l.Agents) != 2 || l.Quick || l.Prompts["drafter"] == "" || !strings.Contains(l.Context.Text, "# Why we test our backups") {
 			t.Errorf("%+v", l)
 		}
-		if r := k.back(k.carries(l)); len(r.Calls) != 1 || !strings.Contains(string(r.Calls[0].Input), "write down how long it took") {
+		r = k.back("note.md, 30 bytes, hash 0123456789ab", k.carries(l))
+		if len(r.Calls) != 1 || !strings.Contains(string(r.Calls[0].Input), "write down how long it took") || !strings.Contains(string(r.Calls[0].Input), `"0123456789ab"`) {
 			t.Errorf("%v", r.Calls)
 		}
 	})
