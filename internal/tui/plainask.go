@@ -51,7 +51,7 @@ func (p *plain) ask(g view.Gate, more int) {
 	p.say("Question: %s", title)
 	w, launch := p.m.wantOf(g.Gate)
 	if launch && g.Kind == event.GateLaunch {
-		boxes := strings.NewReplacer("☑ ", "[x] ", "☐ ", "[ ] ")
+		boxes := strings.NewReplacer("☑", "[x]", "☐", "[ ]")
 		for _, l := range p.m.launchLines(w, plainWidth, math.MaxInt-2) {
 			p.say("%s", strings.TrimRight(boxes.Replace(l), " "))
 		}
