@@ -27,6 +27,10 @@ type want struct {
 	closed   *event.Closed
 	run      event.FlowID
 	returned *event.Returned
+	ended    time.Time
+	// withdrawn: it is being ended. orphan: whoever wanted it was not there at its
+	// end, for another process has gone on with it since.
+	withdrawn, orphan bool
 }
 
 // open reports whether a person is being asked.
@@ -40,8 +44,6 @@ func (w *want) over() bool {
 // A board is what a session's log says about the runs that were wanted in it. It
 // is a fold.
 type board struct {
-	client  string
-	kind    string
 	wants   map[string]*want
 	order   []string
 	refused map[string]string // why, by the id of what was said
@@ -53,8 +55,6 @@ func (b *board) apply(e event.Event) {
 		b.wants, b.refused, b.amended = map[string]*want{}, map[string]string{}, map[string]event.Amended{}
 	}
 	switch f := e.Body.(type) {
-	case event.SessionStarted:
-		b.kind, b.client = f.Kind, f.Client
 	case event.Wanted:
 		b.wants[e.ID] = &want{id: e.ID, at: e.At, launch: f.Launch, estimate: f.Estimate}
 		b.order = append(b.order, e.ID)
@@ -82,10 +82,16 @@ func (b *board) apply(e event.Event) {
 				w.launch = *f.Launch
 			}
 		})
+	case event.Withdrawn:
+		b.with(f.Message, func(w *want) { w.withdrawn = true })
+	case event.Resumed:
+		for _, w := range b.wants {
+			w.orphan = w.orphan || !w.over()
+		}
 	case event.Returned:
 		for _, w := range b.wants {
 			if w.run == f.Run {
-				w.returned = &f
+				w.returned, w.ended = &f, e.At
 			}
 		}
 	}

@@ -43,11 +43,24 @@ func (d *desk) open(ctx context.Context, client string) (event.FlowID, error) {
 	return d.session, d.take(ctx, d.session)
 }
 
+// begun reports whether there is a session.
+func (d *desk) begun() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.session != ""
+}
+
 // adopt has a session driven here that nobody drives.
 func (d *desk) adopt(ctx context.Context, id event.FlowID) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.take(ctx, id)
+}
+
+// rescue has a session driven here whose driver, some other process, is gone.
+func (d *desk) rescue(ctx context.Context, id event.FlowID) bool {
+	_, driven, err := d.c.Driver(ctx, id)
+	return err == nil && !driven && d.adopt(ctx, id) == nil
 }
 
 func (d *desk) take(ctx context.Context, id event.FlowID) error {

@@ -198,16 +198,21 @@ func TestHTTPGiveUp(t *testing.T) {
 			w.ends = make(chan event.Status)
 			url, s, _ := listening(t, w, Options{})
 			s.while = tt.while
-			c := overHTTP(t, url, tt.version, nil)
+			waits := make(chan struct{}, 100)
+			c := overHTTP(t, url, tt.version, &sdk.ClientOptions{ProgressNotificationHandler: func(context.Context, *sdk.ProgressNotificationClientRequest) {
+				waits <- struct{}{}
+			}})
 			hangUp := launching(t, c)
 			w.until(t, "session-1", kindOf[event.Launched])
 			hangUp()
 			want := event.StatusCancelled
 			if tt.back {
 				want = event.StatusSuccess
-				go func() { w.ends <- want }()
-				if got := use(t, c, "launch_run", simple); got["status"] != "success" {
-					t.Errorf("got %v", got)
+				go func() { <-waits; w.ends <- want }()
+				p := &sdk.CallToolParams{Name: "launch_run", Arguments: simple}
+				p.SetProgressToken("back")
+				if res, err := c.CallTool(t.Context(), p); err != nil || !strings.Contains(textOf(res), `"status":"success"`) {
+					t.Errorf("got %v, %v", res, err)
 				}
 			}
 			if r := w.until(t, "session-1", kindOf[event.Returned]).Body.(event.Returned); r.Status != want {

@@ -2,9 +2,6 @@ package mcpserve
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -19,17 +16,6 @@ import (
 )
 
 const toolLaunch = event.ToolLaunchRun
-
-// made is a run that was wanted through this server.
-type made struct {
-	place
-	// told: the client has its result, or wanted it no longer. A run whose client
-	// did not wait for its end is still owed to it.
-	told bool
-	by   string // the call that told it
-	// joined counts the calls that have waited for it, waiting those that do.
-	joined, waiting int
-}
 
 // pending is what a call comes to that ends before its run.
 type pending struct {
@@ -90,84 +76,6 @@ func (s *Server) launchRun(ctx context.Context, r *sdk.CallToolRequest) (*sdk.Ca
 		res.Content = append(res.Content, &sdk.TextContent{Text: "Your user's answer did not count: " + why})
 	}
 	return res, err
-}
-
-// find gives the run that a call is about: the one an identical call has wanted,
-// as long as that goes on or its result is owed, else one that is wanted now.
-func (s *Server) find(ctx context.Context, r *sdk.CallToolRequest, id string, p launch.Params) (*made, error) {
-	s.launching.Lock()
-	defer s.launching.Unlock()
-	// A call that comes back with our ticket is about that run, whatever has
-	// become of it.
-	if t, ok := s.open(r.Params.RequestState); ok && strings.HasPrefix(t.Want, "want/"+id+"/") {
-		if m, ok := s.wanted[id]; ok && m.want == t.Want {
-			return m, nil
-		}
-		return &made{place: place{t.Session, t.Want}}, nil
-	}
-	if m, ok := s.wanted[id]; ok {
-		b, err := boardOf(ctx, s.c, m.session)
-		if err != nil {
-			return nil, err
-		}
-		owed := !m.told || s.givenUp.has(m.by)
-		if w, ok := b.wants[m.want]; owed && (!ok && b.refused[m.want] == "" || ok && (!w.over() || w.returned != nil)) {
-			return m, nil
-		}
-	}
-	if at, ok, err := s.elsewhere(ctx, id, clientName(r)); err != nil {
-		return nil, err
-	} else if ok {
-		m := &made{place: at}
-		s.wanted[id] = m
-		return m, nil
-	}
-	session, err := s.desk.open(ctx, clientName(r))
-	if err != nil {
-		return nil, err
-	}
-	m := &made{place: place{session, "want/" + id + "/" + rand.Text()[:8]}}
-	if err := s.c.Want(ctx, session, m.want, p, clientName(r)); err != nil {
-		return nil, err
-	}
-	s.wanted[id] = m
-	return m, nil
-}
-
-// fewest is how many sessions are looked through for a run that goes on.
-const fewest = 20
-
-// elsewhere finds the run of an identical call in a session of another server
-// process: one that has ended meanwhile, as clients restart their servers. If
-// nobody drives it any more it is driven here.
-func (s *Server) elsewhere(ctx context.Context, id, client string) (place, bool, error) {
-	flows, err := s.c.Flows(ctx)
-	if err != nil {
-		return place{}, false, err
-	}
-	looked := 0
-	for _, f := range flows {
-		if f.Kind != view.KindSession || f.Damaged != "" {
-			continue
-		}
-		if looked++; looked > fewest {
-			break
-		}
-		b, err := boardOf(ctx, s.c, f.ID)
-		if err != nil || b.kind != event.SessionClient || b.client != client {
-			continue // what is damaged is for others to tell
-		}
-		for _, w := range b.wants {
-			if !strings.HasPrefix(w.id, "want/"+id+"/") || w.over() {
-				continue
-			}
-			if f.Driver == nil {
-				err = s.desk.adopt(ctx, f.ID)
-			}
-			return place{f.ID, w.id}, true, err
-		}
-	}
-	return place{}, false, nil
 }
 
 // outcome is what a call comes to.
@@ -244,42 +152,6 @@ func resolve(ctx context.Context, c control.Control, r view.RunResult) (view.Run
 		texts[h] = t
 	}
 	return r.Fill(texts), nil
-}
-
-// told says that a client has the result of a run.
-func (s *Server) told(m *made, call string) {
-	if m == nil {
-		return
-	}
-	s.launching.Lock()
-	defer s.launching.Unlock()
-	m.told, m.by = true, call
-}
-
-// withdraw ends a wanted run.
-func (s *Server) withdraw(ctx context.Context, p place, why string) error {
-	s.launching.Lock()
-	for _, m := range s.wanted {
-		if m.place == p {
-			m.told, m.by = true, "" // nobody waits for it
-		}
-	}
-	s.launching.Unlock()
-	return s.c.Send(ctx, p.session, event.Fact{ID: "withdrawn/" + p.want + "/" + rand.Text()[:8], Body: event.Withdrawn{Message: p.want, By: "the client, which " + why}})
-}
-
-// identity is the same for identical calls of a client, however they are written.
-func identity(r *sdk.CallToolRequest, p launch.Params) string {
-	text, _ := json.Marshal(p) // of values that came as JSON
-	sum := sha256.Sum256(append([]byte(clientName(r)+"\n"), text...))
-	return hex.EncodeToString(sum[:8])
-}
-
-func clientName(r *sdk.CallToolRequest) string {
-	if i := r.ClientInfo(); i != nil && i.Name != "" {
-		return view.Shorten(view.OneLine(i.Name), 80)
-	}
-	return "an MCP client"
 }
 
 func orEmpty(p json.RawMessage) json.RawMessage {

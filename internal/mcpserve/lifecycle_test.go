@@ -3,7 +3,10 @@ package mcpserve
 import (
 	"context"
 	"io"
+	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -79,5 +82,133 @@ func TestEndsWhileCalled(t *testing.T) {
 				t.Error("the run was ended")
 			}
 		})
+	}
+}
+
+// A client finds its run again after its server was started anew, whoever else the
+// server before had served.
+func TestSecondClientReturns(t *testing.T) {
+	w := newWorld()
+	w.ends = make(chan event.Status)
+	url, _, end := listening(t, w, Options{Wait: time.Millisecond})
+	use(t, overHTTP(t, url, "", nil), "launch_run", map[string]any{"task": "something else"})
+	second := func(url string) *sdk.ClientSession {
+		tr := &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer{&http.Transport{DisableKeepAlives: true}}}}
+		c, err := sdk.NewClient(&sdk.Implementation{Name: "another", Version: "1"}, nil).Connect(t.Context(), tr, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	want := use(t, second(url), "launch_run", simple)["want"]
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+	url, _, _ = listening(t, w, Options{Wait: time.Millisecond})
+	if got := use(t, second(url), "launch_run", simple); got["want"] != want {
+		t.Errorf("got %v, not %v", got, want)
+	}
+}
+
+// A question that a server has left behind is taken up by the next one, for whoever
+// asks what became of it.
+func TestWantLeftBehind(t *testing.T) {
+	for _, tool := range []string{"get_run", "cancel_run", "launch_run"} {
+		t.Run(tool, func(t *testing.T) {
+			w := newWorld()
+			w.approve = true
+			tr, _, end := serve(t, w, Options{Wait: time.Millisecond})
+			want := use(t, connect(t, tr, nil), "launch_run", simple)["want"]
+			g := w.until(t, "session-1", kindOf[event.Asked]).Body.(event.Asked)
+			if err := end(); err != nil || len(w.background) != 0 {
+				t.Fatal(err, w.background)
+			}
+			tr, _, _ = serve(t, w, Options{})
+			c := connect(t, tr, nil)
+			args, status := map[string]any{"run_id": want, "wait": 60}, "success"
+			switch tool {
+			case "cancel_run":
+				args, status = map[string]any{"run_id": want}, "cancelled"
+			case "launch_run":
+				args = simple
+			}
+			if tool != "cancel_run" { // somebody approves it before anybody drives it
+				if err := w.Send(t.Context(), "session-1", event.Fact{ID: "r", Body: event.Replied{Gate: g.Gate, Choice: event.LaunchApprove, Revision: g.Revision}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := use(t, c, tool, args); got["status"] != status {
+				t.Errorf("got %v", got)
+			}
+			if w.sessions != 1 {
+				t.Errorf("%d sessions", w.sessions)
+			}
+		})
+	}
+}
+
+// A run that came to its end while no server was there is owed to whoever wanted
+// it: an identical call gives its result, once.
+func TestEndedMeanwhile(t *testing.T) {
+	w := newWorld()
+	w.ends = make(chan event.Status)
+	tr, _, end := serve(t, w, Options{Wait: time.Millisecond})
+	use(t, connect(t, tr, nil), "launch_run", simple)
+	run := string(w.until(t, "session-1", kindOf[event.Launched]).Body.(event.Launched).Run)
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+	stop := w.drives(t, "session-1")
+	w.ends <- event.StatusSuccess
+	w.until(t, "session-1", kindOf[event.Returned])
+	stop()
+	tr, _, _ = serve(t, w, Options{Wait: time.Millisecond})
+	c := connect(t, tr, nil)
+	if got := use(t, c, "launch_run", simple); got["status"] != "success" || got["run_id"] != run {
+		t.Errorf("got %v", got)
+	}
+	if got := use(t, c, "launch_run", simple); got["status"] != "running" || got["run_id"] == run {
+		t.Errorf("a new wish: %v", got)
+	}
+}
+
+// A run whose driver is lost while somebody waits for it is gone on with here.
+func TestRescue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.ends = make(chan event.Status)
+		tr, _, end := serve(t, w, Options{Wait: time.Millisecond})
+		c := connect(t, tr, nil)
+		use(t, c, "launch_run", simple)
+		w.until(t, "session-1", kindOf[event.Launched])
+		_, _ = c.Close(), end()
+		stop := w.drives(t, "session-1")
+		tr, _, end = serve(t, w, Options{})
+		c = connect(t, tr, nil)
+		time.AfterFunc(time.Second, stop) // it is lost
+		time.AfterFunc(time.Minute, func() { w.ends <- event.StatusSuccess })
+		if got := use(t, c, "launch_run", simple); got["status"] != "success" {
+			t.Errorf("got %v", got)
+		}
+		_, _ = c.Close(), end()
+	})
+}
+
+// A call that is given up while its run is being wanted ends that run.
+func TestGiveUpWhileWanting(t *testing.T) {
+	w := newWorld()
+	w.ends = make(chan event.Status)
+	wanting, goOn := make(chan struct{}), make(chan struct{})
+	w.onWant = func() { close(wanting); <-goOn }
+	c := raw(t, w)
+	c.send(7, "tools/call", map[string]any{"name": "launch_run", "arguments": simple})
+	<-wanting
+	c.send(nil, "notifications/cancelled", map[string]any{"requestId": 7, "reason": "user pressed Esc"})
+	c.send(8, "ping", map[string]any{})
+	c.answer(8)
+	close(goOn)
+	if r := w.until(t, "session-1", kindOf[event.Returned]).Body.(event.Returned); r.Status != event.StatusCancelled {
+		t.Errorf("it ended with %s", r.Status)
 	}
 }

@@ -17,6 +17,7 @@
 //	board.go      a fold of the session's log: what became of each wanted run
 //	watch.go      waiting for a wanted run, and telling how it stands
 //	launch.go     launch_run
+//	find.go       which run a call is about: one there is, or a new one
 //	approve.go    the question put to the client's user, and its answer
 //	giveup.go     calls that clients give up: which end their run and which do not
 //	runs.go       list_runs, get_run, cancel_run, get_answer
@@ -177,6 +178,8 @@ func arguments(r *sdk.CallToolRequest, into any) error {
 func (s *Server) leave(ctx context.Context) error {
 	s.finish()
 	s.later.Wait()
+	s.launching.Lock() // what is being wanted is known by then
+	defer s.launching.Unlock()
 	handed, err := s.desk.close(ctx)
 	for id, pid := range handed {
 		s.o.Say(fmt.Sprintf("The runs go on in the background, process %d; follow them with: conclave log --follow %s", pid, id))

@@ -189,8 +189,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v %v", name, res, err)
 		}
 	}
-	if n := w.launched(t); n != 0 {
-		t.Errorf("%d runs were launched", n)
+	if n := w.launched(t); n != 0 || w.sessions != 0 {
+		t.Errorf("%d runs were launched in %d sessions", n, w.sessions)
 	}
 	if _, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: scheme + "no/such"}); err == nil {
 		t.Error("a resource that is not there was read")

@@ -136,42 +136,6 @@ func (s *Server) getWant(ctx context.Context, r *sdk.CallToolRequest, id string,
 	return s.await(ctx, r, m, until)
 }
 
-// byWant finds a wanted run.
-func (s *Server) byWant(ctx context.Context, id string) (*made, error) {
-	s.launching.Lock()
-	defer s.launching.Unlock()
-	for _, m := range s.wanted {
-		if m.want == id {
-			return m, nil
-		}
-	}
-	flows, err := s.c.Flows(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range flows {
-		if f.Kind != view.KindSession || f.Damaged != "" {
-			continue
-		}
-		if b, err := boardOf(ctx, s.c, f.ID); err == nil && b.wants[id] != nil {
-			return &made{place: place{f.ID, id}}, nil
-		}
-	}
-	return nil, fmt.Errorf("no run was wanted as %q; list_runs tells which runs there are", id)
-}
-
-// madeAs is the wanted run that became a run, if it was wanted here.
-func (s *Server) madeAs(ctx context.Context, id event.FlowID) *made {
-	s.launching.Lock()
-	defer s.launching.Unlock()
-	for _, m := range s.wanted {
-		if b, err := boardOf(ctx, s.c, m.session); err == nil && b.wants[m.want] != nil && b.wants[m.want].run == id {
-			return m
-		}
-	}
-	return nil
-}
-
 // run resolves what a client calls a run.
 func (s *Server) run(ctx context.Context, typed string) (event.FlowID, error) {
 	if strings.TrimSpace(typed) == "" {

@@ -52,6 +52,9 @@ func (s *Server) watch(ctx context.Context, p place, t *teller, until <-chan tim
 			t.tell(ctx, words(n))
 		case <-ticks.C:
 			t.again(ctx)
+			if s.desk.rescue(ctx, p.session) {
+				failed = s.desk.failed(p.session)
+			}
 		case <-until:
 			return s.late(ctx, p)
 		case err := <-broken:

@@ -39,6 +39,8 @@ type world struct {
 	// ends has each run wait for the test to say how it ends; nil is success at
 	// once.
 	ends chan event.Status
+	// onWant is called once a run is wanted.
+	onWant func()
 }
 
 var team = []event.Teammate{{Agent: "ada", Backend: "script"}, {Agent: "bo", Backend: "script"}}
@@ -144,7 +146,26 @@ func (w *world) Want(ctx context.Context, id event.FlowID, want string, p launch
 	if err != nil {
 		return err
 	}
-	return w.Send(ctx, id, event.Fact{ID: want, Body: event.Wanted{Launch: l, By: by, Estimate: &event.Estimate{Tokens: 1200, Basis: "earlier runs"}}})
+	err = w.Send(ctx, id, event.Fact{ID: want, Body: event.Wanted{Launch: l, By: by, Estimate: &event.Estimate{Tokens: 1200, Basis: "earlier runs"}}})
+	if w.onWant != nil {
+		w.onWant()
+	}
+	return err
+}
+
+// drives has a session driven by another process, until what it returns is called.
+func (w *world) drives(t *testing.T, id event.FlowID) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); _ = w.Resume(ctx, id, false) }()
+	w.until(t, id, func(e event.Event) bool { return kindOf[event.Staffed](e) && w.driven(id) })
+	return func() { cancel(); <-over }
+}
+
+func (w *world) driven(id event.FlowID) bool {
+	_, ok, err := w.log.Holder(context.Background(), id)
+	return ok && err == nil
 }
 
 func (w *world) Amend(ctx context.Context, id event.FlowID, want string, revision int, p launch.Params, by string) error {
