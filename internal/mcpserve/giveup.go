@@ -252,7 +252,7 @@ func (s *Server) quit(c *call) (others bool) {
 func (s *Server) minding(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		if method == "resources/list" {
-			s.refresh(ctx)
+			return s.listResources(ctx, r)
 		}
 		if method != methodCall {
 			return next(ctx, method, r)

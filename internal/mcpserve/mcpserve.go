@@ -60,6 +60,9 @@ const DefaultWait = 10 * time.Minute
 // up on a server that is silent for a minute.
 const beat = 10 * time.Second
 
+// private: what is said here is kept by nobody between the client and us.
+const private = "private"
+
 // A Server offers runs. It serves once.
 type Server struct {
 	c       control.Control
@@ -77,9 +80,6 @@ type Server struct {
 
 	launching sync.Mutex       // one call at a time looks for its run or wants one
 	wanted    map[string]*made // by what identifies a call
-
-	listing sync.Mutex
-	listed  map[string]bool // resources that were told of
 }
 
 // New makes a server for the project behind c. Its error says what is wrong with
@@ -96,14 +96,16 @@ func New(ctx context.Context, c control.Control, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		c: c, o: o, offer: offer, secret: make([]byte, 32), wanted: map[string]*made{}, listed: map[string]bool{},
+		c: c, o: o, offer: offer, secret: make([]byte, 32), wanted: map[string]*made{},
 		desk: &desk{c: c, config: o.Config}, while: while,
 	}
 	s.ending, s.finish = context.WithCancel(context.WithoutCancel(ctx))
 	_, _ = rand.Read(s.secret) // never fails
 	s.mcp = sdk.NewServer(&sdk.Implementation{Name: "conclave", Title: "Conclave", Version: o.Version}, &sdk.ServerOptions{
 		Instructions: offer.Guidance,
-		Capabilities: &sdk.ServerCapabilities{},
+		// Neither tools nor what can be read are announced when they change.
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = private },
 	})
 	s.addTools()
 	s.addResources()

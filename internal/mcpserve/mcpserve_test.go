@@ -3,6 +3,7 @@ package mcpserve
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -163,6 +164,73 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// Lists come in pages, by tool and as resources, and looking changes nothing.
+func TestPages(t *testing.T) {
+	w := newWorld()
+	tr, _, _ := serve(t, w, Options{})
+	c := connect(t, tr, &sdk.ClientOptions{ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {
+		t.Error("looking changes the list")
+	}})
+	const n = listLimit + 5
+	for i := range n {
+		if got := use(t, c, "launch_run", map[string]any{"task": fmt.Sprintf("task %d", i)}); got["status"] != "success" {
+			t.Fatal(got)
+		}
+	}
+	all := use(t, c, "list_runs", map[string]any{"limit": listMost})
+	if runs := all["runs"].([]any); len(runs) != n || all["more"] != false {
+		t.Fatalf("%d runs, more: %v", len(runs), all["more"])
+	}
+	var paged []any
+	for args := (map[string]any{"limit": 10}); ; {
+		page := use(t, c, "list_runs", args)
+		runs := page["runs"].([]any)
+		paged = append(paged, runs...)
+		if page["more"] != true {
+			break
+		}
+		args["before"] = runs[len(runs)-1].(map[string]any)["run_id"]
+	}
+	if d := cmp.Diff(all["runs"], any(paged)); d != "" {
+		t.Error(d)
+	}
+	if page := use(t, c, "list_runs", nil); len(page["runs"].([]any)) != listLimit || page["more"] != true {
+		t.Errorf("without a limit: %v", page)
+	}
+	read := map[string]bool{}
+	for r, err := range c.Resources(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		read[r.URI] = true
+	}
+	if len(read) != n*len(kinds) {
+		t.Errorf("%d resources", len(read))
+	}
+	if _, err := c.ListResources(t.Context(), &sdk.ListResourcesParams{Cursor: "nothing"}); err == nil {
+		t.Error("a cursor that is none was taken")
+	}
+}
+
+// However long a client wants to wait, it waits no longer than calls do, and not
+// less because a number is too large.
+func TestGetRunWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.ends = make(chan event.Status)
+		tr, _, end := serve(t, w, Options{Wait: time.Minute})
+		c := connect(t, tr, nil)
+		run := use(t, c, "launch_run", simple)["run_id"]
+		for wait, want := range map[int]time.Duration{0: 0, 7: 7 * time.Second, 1 << 53: time.Minute, 10_000_000_000: time.Minute, -1: 0} {
+			begun := time.Now()
+			if got := use(t, c, "get_run", map[string]any{"run_id": run, "wait": wait}); got["status"] != "running" || time.Since(begun) != want {
+				t.Errorf("wait %d: %v after %s", wait, got["status"], time.Since(begun))
+			}
+		}
+		_, _ = c.Close(), end()
+	})
+}
+
 // What is wrong with a call is told in words a model can act on, and nothing is
 // recorded.
 func TestRefused(t *testing.T) {
@@ -183,6 +251,8 @@ func TestRefused(t *testing.T) {
 		"unknown":     {"list_runs", map[string]any{"limits": 3}, "limits"},
 		"no answer":   {"get_answer", map[string]any{"run_id": ""}, "run_id is missing"},
 		"not a count": {"list_runs", map[string]any{"limit": "many"}, "limit"},
+		"too many":    {"list_runs", map[string]any{"limit": 201}, "from 1 to 200"},
+		"before none": {"list_runs", map[string]any{"before": "nothing"}, "nothing"},
 	} {
 		res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: tt.tool, Arguments: tt.args})
 		if err != nil || !res.IsError || !strings.Contains(textOf(res), tt.want) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"conclave/internal/event"
@@ -36,26 +37,34 @@ func (s *Server) addResources() {
 	}
 }
 
-// refresh has the newest runs listed as resources.
-func (s *Server) refresh(ctx context.Context) {
-	rows, err := s.rows(ctx, listLimit)
-	if err != nil {
-		return // a list of nothing is not worth an error: there may be no log yet
+// listResources lists what can be read of the newest runs, or of those before the
+// one that a cursor names. It is made up when it is asked for: nobody is told of
+// changes, and nothing is kept.
+func (s *Server) listResources(ctx context.Context, r sdk.Request) (sdk.Result, error) {
+	var before event.FlowID
+	if p, ok := r.GetParams().(*sdk.ListResourcesParams); ok && p != nil && p.Cursor != "" {
+		id, err := s.run(ctx, p.Cursor)
+		if err != nil {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such cursor: " + err.Error()}
+		}
+		before = id
 	}
-	s.listing.Lock()
-	defer s.listing.Unlock()
+	rows, more, err := s.rows(ctx, listLimit, before)
+	if err != nil {
+		return nil, err
+	}
+	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: sdk.Cacheable{CacheScope: private}}
 	for _, r := range rows {
 		for _, k := range kinds {
-			uri := scheme + string(r.RunID) + "/" + k.name
-			if s.listed[uri] {
-				continue
-			}
-			s.listed[uri] = true
-			s.mcp.AddResource(&sdk.Resource{
-				URI: uri, Name: string(r.RunID) + "/" + k.name, Title: k.title, Description: r.Task, MIMEType: k.mime,
-			}, s.readResource)
+			out.Resources = append(out.Resources, &sdk.Resource{
+				URI: scheme + string(r.RunID) + "/" + k.name, Name: string(r.RunID) + "/" + k.name, Title: k.title, Description: r.Task, MIMEType: k.mime,
+			})
 		}
 	}
+	if more {
+		out.NextCursor = string(rows[len(rows)-1].RunID)
+	}
+	return out, nil
 }
 
 func (s *Server) readResource(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {

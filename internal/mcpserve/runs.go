@@ -1,6 +1,7 @@
 package mcpserve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,43 +27,63 @@ type row struct {
 	EndedAt   time.Time       `json:"ended_at,omitzero"`
 }
 
-// listed is how many runs are listed if nothing is said.
-const listLimit = 20
+// listLimit is how many runs are listed if nothing is said, listMost at most.
+const (
+	listLimit = 20
+	listMost  = 200
+)
 
 func (s *Server) listRuns(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	var in struct {
-		Limit int `json:"limit"`
+		Limit  int    `json:"limit"`
+		Before string `json:"before"`
 	}
 	if err := arguments(r, &in); err != nil {
 		return nil, err
 	}
-	rows, err := s.rows(ctx, in.Limit)
+	if in.Limit < 0 || in.Limit > listMost {
+		return nil, fmt.Errorf("limit is %d and has to be from 1 to %d; with before the list goes on", in.Limit, listMost)
+	}
+	var before event.FlowID
+	if in.Before != "" {
+		var err error
+		if before, err = s.run(ctx, in.Before); err != nil {
+			return nil, err
+		}
+	}
+	rows, more, err := s.rows(ctx, cmp.Or(in.Limit, listLimit), before)
 	if err != nil {
 		return nil, err
 	}
-	return result(map[string]any{"runs": rows})
+	return result(map[string]any{"runs": rows, "more": more})
 }
 
-// rows are the newest runs.
-func (s *Server) rows(ctx context.Context, limit int) ([]row, error) {
-	if limit <= 0 {
-		limit = listLimit
-	}
+// rows are the newest runs, or those that come before one, and whether there are
+// older ones.
+func (s *Server) rows(ctx context.Context, limit int, before event.FlowID) (out []row, more bool, err error) {
 	flows, err := s.c.Flows(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	out := []row{}
+	out = []row{}
 	for _, f := range flows {
-		if f.Kind != view.KindRun || len(out) >= limit {
+		switch {
+		case f.Kind != view.KindRun:
 			continue
+		case before != "":
+			if f.ID == before {
+				before = ""
+			}
+			continue
+		case len(out) == limit:
+			return out, true, nil
 		}
 		out = append(out, row{
 			RunID: f.ID, Task: s.title(ctx, f), State: f.State(), Mode: f.Mode, Agents: f.Agents, Session: f.Parent,
 			StartedAt: f.Started, EndedAt: f.Ended,
 		})
 	}
-	return out, nil
+	return out, false, nil
 }
 
 // title is the task of a run on one line.
@@ -84,7 +105,11 @@ func (s *Server) getRun(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallT
 	if err := arguments(r, &in); err != nil {
 		return nil, err
 	}
-	until := time.NewTimer(min(time.Duration(max(in.Wait, 0))*time.Second, s.o.Wait))
+	wait := s.o.Wait
+	if in.Wait < int(wait/time.Second) { // what is more does not fit into a duration
+		wait = min(time.Duration(max(in.Wait, 0))*time.Second, wait)
+	}
+	until := time.NewTimer(wait)
 	defer until.Stop()
 	if strings.HasPrefix(in.RunID, "want/") {
 		return s.getWant(ctx, r, in.RunID, until.C)

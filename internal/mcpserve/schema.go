@@ -13,7 +13,8 @@ const (
 
 var (
 	listIn = json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
-		"limit":{"type":"integer","minimum":1,"maximum":200,"description":"How many at most; 20 if left out"}}}`)
+		"limit":{"type":"integer","minimum":1,"maximum":200,"description":"How many at most; 20 if left out"},
+		"before":{"type":"string","description":"The id of a run: list those that began before it"}}}`)
 	getIn = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["run_id"],"properties":{
 		"run_id":{"type":"string","description":"The id of a run, the part of one that only one run has, or the want of a run that waits for approval"},
 		"wait":{"type":"integer","minimum":0,"description":"Wait so many seconds at most for the run to end; 0 or left out: do not wait"}}}`)
@@ -24,7 +25,8 @@ var (
 		"agent":{"type":"string","description":"The id of an agent; left out: the final answer of the run"},
 		"revision":{"type":"integer","minimum":1,"description":"Which of that agent's answers; left out: its newest"}}}`)
 
-	listOut = json.RawMessage(`{"type":"object","required":["runs"],"properties":{"runs":{"type":"array","items":{"type":"object",
+	listOut = json.RawMessage(`{"type":"object","required":["runs","more"],"properties":{
+		"more":{"type":"boolean","description":"There are older runs; call again with the last run_id as before"},"runs":{"type":"array","items":{"type":"object",
 		"required":["run_id","task","state","mode","started_at"],"properties":{
 		"run_id":{"type":"string"},"task":{"type":"string"},
 		"state":{"type":"string","description":"running, waiting for you, unfinished (nobody drives it), success, timeout, error or cancelled"},
