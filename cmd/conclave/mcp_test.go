@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -254,15 +255,19 @@ func TestMCPToken(t *testing.T) {
 	o := newOffice(t, false)
 	o.write(t, "short", "abc\n")
 	for _, tt := range []struct {
+		env  string
 		args []string
 		want string
 	}{
-		{[]string{"--http", "127.0.0.1:0", "--token-file", "short"}, "at least 16 characters"},
-		{[]string{"--http", "127.0.0.1:0", "--token-file", "none"}, "read the token"},
-		{[]string{"--token-file", "short"}, "--token-file is for --http"},
-		{[]string{"--http", "0.0.0.0:0"}, "other machines"},
-		{[]string{"--config", filepath.Join(o.dir, "nothing.yaml")}, "nothing.yaml"},
+		{"", []string{"--http", "127.0.0.1:0", "--token-file", "short"}, "at least 16 characters"},
+		{"", []string{"--http", "127.0.0.1:0", "--token-file", "none"}, "read the token"},
+		{"abc", []string{"--http", "127.0.0.1:0"}, "at least 16 characters"},
+		{" ", []string{"--http", "127.0.0.1:0"}, "at least 16 characters"},
+		{"", []string{"--token-file", "short"}, "--token-file is for --http"},
+		{"", []string{"--http", "0.0.0.0:0"}, "other machines"},
+		{"", []string{"--config", filepath.Join(o.dir, "nothing.yaml")}, "nothing.yaml"},
 	} {
+		o := &office{project: &project{dir: o.dir, env: append(slices.Clone(o.env), "CONCLAVE_MCP_TOKEN="+tt.env)}}
 		x := o.start(t, append([]string{"mcp", "--config", "team.yaml"}, tt.args...)...)
 		x.ends(1)
 		if !strings.Contains(x.err.String(), tt.want) {

@@ -61,8 +61,10 @@ a background process.`,
 				return control.Usagef("--token-file is for --http; on standard input and output nobody else can be")
 			}
 			var err error
-			if o.Token, err = token(tokenFile); err != nil {
-				return err
+			if o.HTTP != "" {
+				if o.Token, err = token(tokenFile); err != nil {
+					return err
+				}
 			}
 			o.In, o.Out = e.In, e.out.Writer
 			o.Say = func(s string) { fmt.Fprintln(e.Err, s) }
@@ -79,18 +81,21 @@ a background process.`,
 	return c
 }
 
-// token is what clients have to show, if it was said.
+// token is what clients have to show, if it was said. Whoever guesses it has agents
+// at work here.
 func token(file string) (string, error) {
-	if file == "" {
-		return os.Getenv(tokenVariable), nil
+	t, from := os.Getenv(tokenVariable), tokenVariable
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", control.Usagef("read the token: %w", err)
+		}
+		t, from = string(text), file
+	} else if t == "" {
+		return "", nil
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", control.Usagef("read the token: %w", err)
-	}
-	t := strings.TrimSpace(string(text))
-	if len(t) < 16 || strings.ContainsAny(t, " \t\r\n") {
-		return "", control.Usagef("the token in %s has to be one word of at least 16 characters; make one with: openssl rand -hex 16 > %[1]s", file)
+	if t = strings.TrimSpace(t); len(t) < 16 || strings.ContainsAny(t, " \t\r\n") {
+		return "", control.Usagef("the token in %s has to be one word of at least 16 characters; make one with: openssl rand -hex 16", from)
 	}
 	return t, nil
 }

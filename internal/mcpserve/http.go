@@ -46,6 +46,10 @@ func loopback(host string) bool {
 // grace is how long answers may take to be delivered once the server ends.
 const grace = 2 * time.Second
 
+// forgotten is when a client that has said nothing is forgotten. Few of the older
+// era say goodbye; one that comes back is told to begin anew.
+const forgotten = 24 * time.Hour
+
 // HTTP serves every client that has the token, until ctx ends.
 func (s *Server) HTTP(ctx context.Context, l net.Listener, token string) error {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -82,7 +86,7 @@ func (s *Server) HTTP(ctx context.Context, l net.Listener, token string) error {
 // which version a client speaks is there from the first request of the newer one.
 func (s *Server) handler(token string) http.Handler {
 	server := func(*http.Request) *sdk.Server { return s.mcp }
-	older := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{})
+	older := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{SessionTimeout: forgotten})
 	newer := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
 	mux := http.NewServeMux()
 	mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {

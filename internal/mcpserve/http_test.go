@@ -3,8 +3,11 @@ package mcpserve
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -157,4 +160,40 @@ func TestHTTPGuards(t *testing.T) {
 			t.Errorf("%s is listened on", addr)
 		}
 	}
+}
+
+// A client of the older era that has gone without a word is forgotten.
+func TestHTTPForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := New(t.Context(), newWorld(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := s.handler("secret-token-of-the-test")
+		send := func(session, body string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+Path, strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			r.Header.Set("Authorization", "Bearer secret-token-of-the-test")
+			if session != "" {
+				r.Header.Set("Mcp-Session-Id", session)
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w
+		}
+		const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+		id := send("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`).Header().Get("Mcp-Session-Id")
+		<-time.After(forgotten - time.Minute)
+		if got := send(id, ping); got.Code != http.StatusOK {
+			t.Errorf("a day later: %d %s", got.Code, got.Body)
+		}
+		<-time.After(forgotten + time.Minute)
+		if got := send(id, ping); got.Code != http.StatusNotFound {
+			t.Errorf("after a day of silence: %d %s", got.Code, got.Body)
+		}
+		if err := s.leave(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
