@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -16,11 +17,12 @@ import (
 	"conclave/internal/view"
 )
 
-// A person is asked through their client where that can be done: the call returns
-// a question, the client puts it to its user and calls again with the answer. The
+// A person is asked through their client where that can be done. In the newer era
+// the call returns a question, the client puts it to its user and calls again with
+// the answer; in the older one the client is asked while the call goes on. The
 // answer is a reply to the same gate that every other window shows, so whoever is
-// first decides. Only the client's own answer to that question counts: nothing
-// that stands in arguments or texts is looked at.
+// first decides. Only the client's own answer to that question counts: nothing that
+// stands in arguments or texts is looked at.
 
 // firstEra is the first version of the protocol in which questions are results.
 const firstEra = "2026-07-28"
@@ -76,19 +78,55 @@ func newEra(r *sdk.CallToolRequest) bool {
 
 // ask is a result that puts the question to the client's user.
 func (s *Server) ask(ctx context.Context, p place, w want) (*sdk.CallToolResult, error) {
-	text, err := s.describe(ctx, p, w)
+	form, err := s.form(ctx, p, w)
 	if err != nil {
 		return nil, err
 	}
 	return &sdk.CallToolResult{
-		RequestState: s.sign(ticket{p.session, p.want, w.asked.Revision}),
-		InputRequests: sdk.InputRequestMap{question: &sdk.ElicitParams{
-			Mode:    "form",
-			Message: text,
-			RequestedSchema: json.RawMessage(`{"type":"object","required":["decision"],"properties":{
-				"decision":{"type":"string","title":"Launch this run?","enum":["approve","deny"]},
-				"note":{"type":"string","title":"A note","description":"With a refusal it is told to the agent that wants the run"}}}`),
-		}},
+		RequestState:  s.sign(ticket{p.session, p.want, w.asked.Revision}),
+		InputRequests: sdk.InputRequestMap{question: form},
+	}, nil
+}
+
+// dialogue asks the client's user while the call goes on: they may decide
+// elsewhere, or what they are asked about may change, and then they are not asked
+// this any longer. It returns the id of their reply, if they gave one, and whether
+// they may be asked again: who has not decided is not pressed.
+func (s *Server) dialogue(ctx context.Context, r *sdk.CallToolRequest, p place, w want, t *teller, until <-chan time.Time) (st state, reply string, again bool, err error) {
+	form, err := s.form(ctx, p, w)
+	if err != nil {
+		return st, "", false, err
+	}
+	asking, stop := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		answer, err := r.Session.Elicit(asking, form)
+		if err != nil {
+			again = asking.Err() != nil // else it cannot ask after all
+			return
+		}
+		reply, err = s.reply(ctx, r, ticket{p.session, p.want, w.asked.Revision}, answer)
+		again = err == nil && reply != ""
+	}()
+	st, err = s.watch(ctx, p, t, until, func(st state) bool { return !st.want.open() || st.want.asked.Revision != w.asked.Revision })
+	stop()
+	<-over
+	return st, reply, again, err
+}
+
+// form is the question.
+func (s *Server) form(ctx context.Context, p place, w want) (*sdk.ElicitParams, error) {
+	text, err := s.describe(ctx, p, w)
+	if err != nil {
+		return nil, err
+	}
+	return &sdk.ElicitParams{
+		Mode:    "form",
+		Message: text,
+		RequestedSchema: json.RawMessage(`{"type":"object","required":["decision"],"properties":{
+			"decision":{"type":"string","title":"Launch this run?","enum":["approve","deny"]},
+			"note":{"type":"string","title":"A note","description":"With a refusal it is told to the agent that wants the run"}}}`),
 	}, nil
 }
 
@@ -133,9 +171,9 @@ func (s *Server) returned(r *sdk.CallToolRequest, p place) (ticket, bool) {
 
 // reply hands the user's answer to the gate and returns its id; a user who has
 // not decided leaves the question open, and there is none.
-func (s *Server) reply(ctx context.Context, r *sdk.CallToolRequest, p place, t ticket) (string, error) {
-	answer, ok := r.Params.InputResponses[question].(*sdk.ElicitResult)
-	if !ok {
+func (s *Server) reply(ctx context.Context, r *sdk.CallToolRequest, t ticket, said sdk.InputResponse) (string, error) {
+	answer, ok := said.(*sdk.ElicitResult)
+	if !ok || answer == nil {
 		return "", nil
 	}
 	choice := ""
@@ -149,9 +187,9 @@ func (s *Server) reply(ctx context.Context, r *sdk.CallToolRequest, p place, t t
 	}
 	note, _ := answer.Content["note"].(string)
 	f := event.Fact{ID: "reply/mcp/" + rand.Text(), Body: event.Replied{
-		Gate: "launch/" + p.want, Choice: choice, Text: note, Revision: t.Revision, By: "the user of " + clientName(r),
+		Gate: "launch/" + t.Want, Choice: choice, Text: note, Revision: t.Revision, By: "the user of " + clientName(r),
 	}}
-	return f.ID, s.c.Send(ctx, p.session, f)
+	return f.ID, s.c.Send(ctx, t.Session, f)
 }
 
 // judged reports whether a reply, if one was given, has its verdict: it was taken,

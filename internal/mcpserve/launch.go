@@ -54,22 +54,30 @@ func (s *Server) launchRun(ctx context.Context, r *sdk.CallToolRequest) (*sdk.Ca
 	callOf(ctx).ends = m
 	until := time.NewTimer(s.o.Wait)
 	defer until.Stop()
-	asking, reply := s.mayAsk(r), ""
+	t, asking, reply := newTeller(r), s.mayAsk(r), ""
 	if ticket, ok := s.returned(r, m.place); ok {
-		if reply, err = s.reply(ctx, r, m.place, ticket); err != nil {
+		if reply, err = s.reply(ctx, r, ticket, r.Params.InputResponses[question]); err != nil {
 			return nil, err
 		}
-		// Who has not decided is not pressed, and older clients are asked once.
-		asking = asking && reply != "" && newEra(r)
+		asking = asking && reply != "" // who has not decided is not pressed
 	}
-	st, err := s.watch(ctx, m.place, newTeller(r), until.C, func(st state) bool {
-		return judged(st, reply) && (st.want.over() || st.want.open() && asking)
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case st.want.open() && asking && !st.late:
-		return s.ask(ctx, m.place, st.want)
+	var st state
+	for {
+		st, err = s.watch(ctx, m.place, t, until.C, func(st state) bool {
+			return judged(st, reply) && (st.want.over() || st.want.open() && asking)
+		})
+		if err == nil && st.want.open() && asking && !st.late {
+			if newEra(r) {
+				return s.ask(ctx, m.place, st.want)
+			}
+			st, reply, asking, err = s.dialogue(ctx, r, m.place, st.want, t, until.C)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if st.late || st.want.over() && judged(st, reply) {
+			break
+		}
 	}
 	res, err := s.outcome(ctx, m, st)
 	if why := st.refused[reply]; err == nil && why != "" {

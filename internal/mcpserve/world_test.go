@@ -299,7 +299,13 @@ func serve(t *testing.T, w *world, o Options) (client sdk.Transport, s *Server, 
 // connect is a client on a transport.
 func connect(t *testing.T, tr sdk.Transport, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
-	c, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, o).Connect(t.Context(), tr, nil)
+	return connectAs(t, tr, "", o)
+}
+
+// connectAs is one that speaks a version of the protocol.
+func connectAs(t *testing.T, tr sdk.Transport, version string, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, o).Connect(t.Context(), tr, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
