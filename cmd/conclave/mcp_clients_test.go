@@ -134,24 +134,33 @@ func TestClaudeCodeWaitsLong(t *testing.T) {
 func TestClaudeCodeRejoins(t *testing.T) {
 	t.Parallel()
 	npm(t)
-	o := newOffice(t, false)
-	impatient := make(chan struct{}, 100)
-	cmd, _ := claude(t, func(a ask) backendtest.Reply {
-		if a.turns > 0 && strings.Contains(a.sent, "timed out after 2s") {
-			impatient <- struct{}{}
-		}
-		return delegates(a)
-	}, o.server(t), "MCP_TOOL_TIMEOUT=2000")
-	l := talk(t, cmd)
-	l.ask("What is six times seven? Have a run find out.")
-	<-o.asked
-	<-impatient // and calls again
-	o.answer <- "the answer is 42"
-	if r := l.until(isResult); r["result"] != "It came to 42." {
-		t.Errorf("it said %v", r["result"])
-	}
-	if got := o.states(t); got != "success" {
-		t.Errorf("the runs: %s", got)
+	for _, way := range []string{"stdio", "http"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t, false)
+			server := o.server
+			if way == "http" {
+				server = o.remote
+			}
+			impatient := make(chan struct{}, 100)
+			cmd, _ := claude(t, func(a ask) backendtest.Reply {
+				if a.turns > 0 && strings.Contains(a.sent, "timed out") {
+					impatient <- struct{}{}
+				}
+				return delegates(a)
+			}, server(t), "MCP_TOOL_TIMEOUT=2000")
+			l := talk(t, cmd)
+			l.ask("What is six times seven? Have a run find out.")
+			<-o.asked
+			<-impatient // and calls again
+			o.answer <- "the answer is 42"
+			if r := l.until(isResult); r["result"] != "It came to 42." {
+				t.Errorf("it said %v", r["result"])
+			}
+			if got := o.states(t); got != "success" {
+				t.Errorf("the runs: %s", got)
+			}
+		})
 	}
 }
 
@@ -175,11 +184,16 @@ func TestClaudeCodeCancels(t *testing.T) {
 // over waits for the end of the only run.
 func (o *office) over(t *testing.T) {
 	t.Helper()
-	runs := o.runs(t)
-	if len(runs) != 1 {
-		t.Fatalf("the runs: %v", runs)
+	for {
+		runs := o.runs(t)
+		if len(runs) != 1 {
+			t.Fatalf("the runs: %v", runs)
+		}
+		if runs[0].Status != "" {
+			return
+		}
+		o.start(t, "log", "--follow", runs[0].ID).readers.Wait() // a minute at most
 	}
-	o.start(t, "log", "--follow", runs[0].ID).readers.Wait()
 }
 
 // codex has a real Codex work on a prompt to its end, and gives what it printed.
@@ -283,6 +297,39 @@ func TestCodexRejoins(t *testing.T) {
 		return strings.Contains(string(p), "It came to 42.")
 	})
 	if got := o.states(t); got != "success" {
+		t.Errorf("the runs: %s", got)
+	}
+}
+
+// A user who interrupts Codex ends the run. It says no more than that nobody listens
+// any longer, so the run goes on for a minute in case its model comes back.
+func TestCodexCancels(t *testing.T) {
+	t.Parallel()
+	npm(t)
+	o := newOffice(t, false)
+	cmd := codex(t, delegates, o.toml(t))
+	cmd.Args = []string{cmd.Path, "app-server"}
+	l := talk(t, cmd)
+	said := func(id int) map[string]any {
+		t.Helper()
+		v, _ := l.until(func(v map[string]any) bool { return v["id"] == float64(id) })["result"].(map[string]any)
+		return v
+	}
+	named := func(v map[string]any, what string) any { w, _ := v[what].(map[string]any); return w["id"] }
+	l.say(fields{"id": 1, "method": "initialize", "params": fields{"clientInfo": fields{"name": "tester", "title": "tester", "version": "1"}}})
+	said(1)
+	l.say(fields{"method": "initialized"})
+	l.say(fields{"id": 2, "method": "thread/start", "params": fields{"cwd": cmd.Dir}})
+	thread := named(said(2), "thread")
+	l.say(fields{"id": 3, "method": "turn/start", "params": fields{"threadId": thread, "input": []any{
+		fields{"type": "text", "text": "What is six times seven? Have a run find out.", "text_elements": []any{}},
+	}}})
+	turn := named(said(3), "turn")
+	<-o.asked
+	l.say(fields{"id": 4, "method": "turn/interrupt", "params": fields{"threadId": thread, "turnId": turn}})
+	l.until(func(v map[string]any) bool { return v["method"] == "turn/completed" })
+	o.over(t)
+	if got := o.states(t); got != "cancelled" {
 		t.Errorf("the runs: %s", got)
 	}
 }

@@ -164,6 +164,39 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// However a run ends, its result is as the tools say it is, with the answers that
+// were there; each of them can be read alone.
+// IM-02.10 IM-02.11 IM-02.12
+func TestStatuses(t *testing.T) {
+	w := newWorld()
+	w.ends = make(chan event.Status, 1)
+	tr, _, _ := serve(t, w, Options{})
+	c := connect(t, tr, nil)
+	for _, status := range []event.Status{event.StatusSuccess, event.StatusTimeout, event.StatusError, event.StatusCancelled} {
+		w.ends <- status
+		got := use(t, c, "launch_run", map[string]any{"task": "end with " + string(status)})
+		if answers, _ := got["answers"].([]any); got["status"] != string(status) || len(answers) != 1 {
+			t.Errorf("%s: %v", status, got)
+		}
+		if again := use(t, c, "get_run", map[string]any{"run_id": got["run_id"]}); cmp.Diff(got, again) != "" {
+			t.Errorf("get_run: %s", cmp.Diff(got, again))
+		}
+		for _, agent := range []string{"ada", "agent1"} { // by its id and by its label
+			a := use(t, c, "get_answer", map[string]any{"run_id": got["run_id"], "agent": agent})
+			if a["agent"] != "ada" || a["revision"] != 1.0 || a["final"] != false || !strings.HasPrefix(a["content"].(string), "42, and") {
+				t.Errorf("get_answer: %v", a)
+			}
+		}
+		for _, args := range []map[string]any{{"agent": "bo"}, {"agent": "ada", "revision": 2}} {
+			args["run_id"] = got["run_id"]
+			res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "get_answer", Arguments: args})
+			if err != nil || !res.IsError || !strings.Contains(textOf(res), "there are: ada revision 1") {
+				t.Errorf("%v: %v %v", args, res, err)
+			}
+		}
+	}
+}
+
 // Lists come in pages, by tool and as resources, and looking changes nothing.
 func TestPages(t *testing.T) {
 	w := newWorld()
