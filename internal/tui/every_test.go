@@ -166,8 +166,13 @@ func (s *seat) answers() bool {
 		if ok {
 			break
 		}
+		// Where nothing is typed Ctrl+C asks whether to leave, as it does after a
+		// look that came too early.
+		if s.r.Model().Place() != tui.InInput {
+			s.r.Press("esc")
+		}
 		s.r.Type("zq")
-		ok = s.r.Settles(time.Second, func() bool { return strings.Contains(s.r.Screen(), "❯ zq") })
+		ok = s.r.Settles(3*time.Second, func() bool { return strings.Contains(s.r.Screen(), "❯ zq") })
 		s.r.Press("ctrl+c")
 	}
 	return ok
