@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -52,10 +54,24 @@ func launch(ctx context.Context, c *sdk.ClientSession) <-chan map[string]any {
 	return out
 }
 
-// A client launches a run and goes away: the run goes on in the background, and a
-// client that comes back has its result.
+// A client launches a run and goes away, or its server is told to end while it
+// waits: the run goes on in the background, and a client that comes back has its
+// result.
 func TestMCPHandOver(t *testing.T) {
 	t.Parallel()
+	for name, end := range map[string]func(*os.Process, io.Closer) error{
+		"client gone": func(_ *os.Process, in io.Closer) error { return in.Close() },
+		"SIGTERM":     func(p *os.Process, _ io.Closer) error { return p.Signal(syscall.SIGTERM) },
+		"SIGINT":      func(p *os.Process, _ io.Closer) error { return p.Signal(os.Interrupt) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			handOver(t, end)
+		})
+	}
+}
+
+func handOver(t *testing.T, end func(*os.Process, io.Closer) error) {
 	o := newOffice(t, false)
 	command, args := o.stdio(t)
 	cmd := exec.Command(command, args...)
@@ -77,7 +93,9 @@ func TestMCPHandOver(t *testing.T) {
 	}
 	gone := launch(t.Context(), c)
 	<-o.asked
-	in.Close() // in the middle of the call
+	if err := end(cmd.Process, in); err != nil { // in the middle of the call
+		t.Fatal(err)
+	}
 	<-gone
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the server ended with %v", err)
