@@ -77,7 +77,13 @@ func TestTalkPathsStay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k.drive().await(func(s view.Session, _ event.Event) bool { return s.Turns.Len() > 0 && restful(s) })
+	taken := 0
+	k.drive().await(func(s view.Session, e event.Event) bool {
+		if b, ok := e.Body.(event.Admitted); ok && strings.HasPrefix(b.Ref, "said/") {
+			taken++
+		}
+		return taken == 2 && restful(s)
+	})
 	k.leave()
 	reached := func() (out []string) {
 		for _, p := range (&chair{a: a, id: k.id}).reach(t.Context(), talk.Work{}) {
