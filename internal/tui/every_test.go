@@ -117,7 +117,7 @@ func (s *seat) rest() bool {
 	if s.r.Closed() {
 		return false
 	}
-	for range 30 { // as many as screens may lie on each other
+	for range 300 { // more than screens lie on each other, some of which search
 		if s.r.Model().Place() == tui.InInput {
 			break
 		}
