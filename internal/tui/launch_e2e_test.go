@@ -82,6 +82,7 @@ func TestLaunchStory(t *testing.T) {
 	if len(last.Runs) != 1 || last.Runs[0].Revision != 2 || !last.Runs[0].Launch.Single || last.Runs[0].Status != event.StatusSuccess {
 		t.Errorf("launched is %+v", last.Runs)
 	}
+	atRest(t, r, p)
 	r.Press("ctrl+d").Left()
 }
 
