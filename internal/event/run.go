@@ -155,6 +155,16 @@ type Called struct {
 	Window int `json:"window,omitempty"`
 	// Unpriced: nobody knows what the call cost; the cost in Usage is none.
 	Unpriced bool `json:"unpriced,omitempty"`
+	// Sent, in a session or a job, is what of the request is not in the log
+	// anyway.
+	Sent *Sent `json:"sent,omitempty"`
+}
+
+// Sent is the system prompt and the tools of a model call, as JSON; the messages
+// are the facts before it. The same ones are one blob.
+type Sent struct {
+	System Content `json:"system,omitzero"`
+	Tools  Content `json:"tools,omitzero"`
 }
 
 // A Step is something a provider did by itself while it made a reply: a search

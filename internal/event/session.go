@@ -27,6 +27,8 @@ type SessionStarted struct {
 	Origin  FlowID `json:"origin,omitempty"`
 	// Client names the program that launches runs, in a session of one.
 	Client string `json:"client,omitempty"`
+	// Job is what a companion's session is about; empty if that is not begun yet.
+	Job FlowID `json:"job,omitempty"`
 }
 
 // Modes are how something said is to be worked on. The zero value is the full

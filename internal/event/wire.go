@@ -75,6 +75,27 @@ var kinds = []struct {
 	{"archived", reflect.TypeFor[Archived]()},
 	{"opened", reflect.TypeFor[Opened]()},
 	{"published", reflect.TypeFor[Published]()},
+	{"job_started", reflect.TypeFor[JobStarted]()},
+	{"prepared", reflect.TypeFor[Prepared]()},
+	{"phase_begun", reflect.TypeFor[PhaseBegun]()},
+	{"phase_ended", reflect.TypeFor[PhaseEnded]()},
+	{"briefed", reflect.TypeFor[Briefed]()},
+	{"todos_staged", reflect.TypeFor[TodosStaged]()},
+	{"todos_done", reflect.TypeFor[TodosDone]()},
+	{"todos_rewound", reflect.TypeFor[TodosRewound]()},
+	{"completing", reflect.TypeFor[Completing]()},
+	{"addressed", reflect.TypeFor[Addressed]()},
+	{"kept", reflect.TypeFor[Kept]()},
+	{"edited", reflect.TypeFor[Edited]()},
+	{"commented", reflect.TypeFor[Commented]()},
+	{"resolved", reflect.TypeFor[Resolved]()},
+	{"responded", reflect.TypeFor[Responded]()},
+	{"drafted", reflect.TypeFor[Drafted]()},
+	{"corrected", reflect.TypeFor[Corrected]()},
+	{"job_ended", reflect.TypeFor[JobEnded]()},
+	{"mutated", reflect.TypeFor[Mutated]()},
+	{"outlined", reflect.TypeFor[Outlined]()},
+	{"linked", reflect.TypeFor[Linked]()},
 }
 
 func (RunStarted) body()        {}
@@ -133,6 +154,27 @@ func (Pinned) body()            {}
 func (Archived) body()          {}
 func (Opened) body()            {}
 func (Published) body()         {}
+func (JobStarted) body()        {}
+func (Prepared) body()          {}
+func (PhaseBegun) body()        {}
+func (PhaseEnded) body()        {}
+func (Briefed) body()           {}
+func (TodosStaged) body()       {}
+func (TodosDone) body()         {}
+func (TodosRewound) body()      {}
+func (Completing) body()        {}
+func (Addressed) body()         {}
+func (Kept) body()              {}
+func (Edited) body()            {}
+func (Commented) body()         {}
+func (Resolved) body()          {}
+func (Responded) body()         {}
+func (Drafted) body()           {}
+func (Corrected) body()         {}
+func (JobEnded) body()          {}
+func (Mutated) body()           {}
+func (Outlined) body()          {}
+func (Linked) body()            {}
 
 var byName, byType = index()
 
