@@ -23,8 +23,10 @@ var layers = []struct {
 	{"coord", "event flow budget coord/vote"},
 	{"coord/coordtest", "event flow coord"},
 	{"chat", "event flow"},
+	{"dialog", "event"},
+	{"job", "event flow budget dialog"},
 	{"launch", "event"},
-	{"talk", "event flow budget"},
+	{"talk", "event flow budget dialog"},
 
 	{"policy", "event"},
 	{"gear", "event policy"},

@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"conclave/internal/budget"
+	"conclave/internal/dialog"
 	"conclave/internal/event"
 	"conclave/internal/flow"
 )
@@ -88,29 +89,8 @@ type state struct {
 	Allowed []event.Hash `json:"allowed,omitempty"`
 }
 
-// An Entry is one thing in the conversation as its agent knows it: exactly one of
-// the pointers is set.
-type Entry struct {
-	ID   string     `json:"id"` // of the fact
-	At   time.Time  `json:"at"`
-	Turn event.Turn `json:"turn,omitzero"` // in which the agent heard or said it
-	// Said is something a person said, once the agent hears it.
-	Said *event.Said `json:"said,omitempty"`
-	// Called is what the agent said, with the calls it made.
-	Called *event.Called `json:"called,omitempty"`
-	// Cut: it was saying that when a person stopped it.
-	Cut bool `json:"cut,omitempty"`
-	// Returned is what one of those calls gave back; Run is the run it is the
-	// result of, if it is one of launch_run.
-	Returned *event.ToolReturned `json:"returned,omitempty"`
-	Run      event.FlowID        `json:"run,omitempty"`
-	// Ended is what a run has come to that nobody waited for any more: the turn
-	// that wanted it, with Call, was over before it had taken the result in.
-	Ended *event.Returned `json:"ended,omitempty"`
-	Call  string          `json:"call,omitempty"`
-	// Pinned: it stays word for word.
-	Pinned bool `json:"pinned,omitempty"`
-}
+// An Entry is one thing in the conversation as its agent knows it.
+type Entry = dialog.Entry
 
 // A Want is a run that somebody wants.
 type Want struct {
