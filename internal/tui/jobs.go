@@ -21,9 +21,9 @@ func newJobs(m *Model) Screen {
 		where: atJobs, title: "Background commands", full: true, browse: true, fill: jobRows,
 		empty: "No agent has started a command in the background.",
 	}}
-	j.preview = func(m *Model, p pick, width int) []string { return m.jobLines(p.value.(view.Job), width) }
+	j.preview = func(m *Model, p pick, width int) []string { return m.jobLines(p.value.(view.Shell), width) }
 	j.chosen = func(m *Model, p pick) tea.Cmd {
-		x := p.value.(view.Job)
+		x := p.value.(view.Shell)
 		m.open(&pager{title: x.ID + " of " + m.nameOf(x.Agent), live: true, lines: func(m *Model, width int) []string { return m.jobLines(x, width) }})
 		return nil
 	}
@@ -34,7 +34,7 @@ func newJobs(m *Model) Screen {
 func jobRows(m *Model) []pick {
 	all := slices.Clone(m.shown().jobs.All)
 	slices.Reverse(all)
-	slices.SortStableFunc(all, func(a, b view.Job) int { return ended(a) - ended(b) })
+	slices.SortStableFunc(all, func(a, b view.Shell) int { return ended(a) - ended(b) })
 	var out []pick
 	for _, x := range all {
 		out = append(out, pick{
@@ -47,32 +47,32 @@ func jobRows(m *Model) []pick {
 	return out
 }
 
-func ended(j view.Job) int {
-	if j.State == view.JobRunning {
+func ended(j view.Shell) int {
+	if j.State == view.ShellRunning {
 		return 0
 	}
 	return 1
 }
 
-func jobMark(j view.Job) string {
+func jobMark(j view.Shell) string {
 	switch j.State {
-	case view.JobRunning:
+	case view.ShellRunning:
 		return "●"
-	case view.JobUnknown:
+	case view.ShellUnknown:
 		return "?"
 	}
 	return "·"
 }
 
-func (m *Model) jobWords(j view.Job) string {
-	if j.State == view.JobRunning {
+func (m *Model) jobWords(j view.Shell) string {
+	if j.State == view.ShellRunning {
 		return "running for " + span(m.o.Now().Sub(j.Since))
 	}
 	return j.How + ", after " + span(j.Ended.Sub(j.Since))
 }
 
 // jobLines is a command and what its agent has last read of it.
-func (m *Model) jobLines(j view.Job, width int) []string {
+func (m *Model) jobLines(j view.Shell, width int) []string {
 	for _, x := range m.shown().jobs.All {
 		if x.Agent == j.Agent && x.Turn == j.Turn && x.ID == j.ID {
 			j = x
@@ -89,7 +89,7 @@ func (m *Model) jobLines(j view.Job, width int) []string {
 }
 
 // jobOutput is what the agent of a job has last read of it.
-func (m *Model) jobOutput(j view.Job) (string, bool) {
+func (m *Model) jobOutput(j view.Shell) (string, bool) {
 	t := m.shown().timeline
 	for i := t.Len() - 1; i >= 0; i-- {
 		it := t.At(i)
@@ -119,8 +119,8 @@ func jobActions() []Action {
 					m.notify("There is no command to stop.")
 					return nil
 				}
-				x := p.value.(view.Job)
-				if x.State != view.JobRunning || m.shown() != m.story {
+				x := p.value.(view.Shell)
+				if x.State != view.ShellRunning || m.shown() != m.story {
 					m.notify(x.ID + " does not run any more.")
 					return nil
 				}

@@ -21,7 +21,7 @@ type story struct {
 	answers  view.Answers
 	tools    view.Tools
 	tasks    view.Tasks
-	jobs     view.Jobs
+	jobs     view.Shells
 	saying   map[event.AgentID]*speech
 	wishes   wishes
 	messages view.Messages

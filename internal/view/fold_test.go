@@ -25,7 +25,7 @@ func TestLaws(t *testing.T) {
 	t.Run("Snapshot", laws[view.Snapshot])
 	t.Run("Session", laws[view.Session])
 	t.Run("Messages", laws[view.Messages])
-	t.Run("Jobs", laws[view.Jobs])
+	t.Run("Jobs", laws[view.Shells])
 	t.Run("Answers", laws[view.Answers])
 	t.Run("Tasks", laws[view.Tasks])
 	t.Run("Tools", laws[view.Tools])

@@ -95,7 +95,7 @@ func report(t *testing.T, log []event.Event) string {
 func steering(log []event.Event) string {
 	var b strings.Builder
 	var messages view.Messages
-	var jobs view.Jobs
+	var jobs view.Shells
 	was := ""
 	for _, e := range log {
 		messages, jobs = messages.Apply(e), jobs.Apply(e)

@@ -12,7 +12,7 @@
 // [Timeline], what happened in order; [Cost], what it took; and [Result], which
 // gives the [RunResult] a run hands back. To be looked into there are [Answers],
 // every revision; [Tasks], the plans that agents keep; [Tools], what they have at
-// hand and how it fares; [Messages], what people have said to them; [Jobs], what
+// hand and how it fares; [Messages], what people have said to them; [Shells], what
 // they have going in the background; and [Clock], the time that counts. [RowOf]
 // makes a row of a list of runs from the two ends of a log.
 //

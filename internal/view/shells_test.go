@@ -15,18 +15,18 @@ func TestJobs(t *testing.T) {
 		"+1s ada tool_returned r {\"round\":1,\"take\":1,\"call\":\"x\",\"name\":\"shell_start\",\"job\":{\"id\":\"job1\"}}\n"
 	for _, tt := range []struct {
 		log   string
-		state view.JobState
+		state view.ShellState
 		how   string
 	}{
-		{"", view.JobRunning, ""},
-		{"+1s ada tool_returned q {\"round\":1,\"take\":1,\"call\":\"y\",\"name\":\"shell_output\",\"job\":{\"id\":\"job1\"}}", view.JobRunning, ""},
-		{"+1s ada tool_returned q {\"round\":1,\"take\":1,\"call\":\"y\",\"name\":\"shell_stop\",\"job\":{\"id\":\"job1\",\"ended\":\"stopped\"}}", view.JobEnded, "stopped"},
-		{"+1s ada told q {\"round\":1,\"take\":1,\"note\":\"job\",\"job\":{\"id\":\"job1\",\"ended\":\"stopped by the user\"}}", view.JobEnded, "stopped by the user"},
-		{"+1s ada answered q {\"round\":1,\"take\":1,\"revision\":1}", view.JobEnded, "ended with its turn"},
-		{"+1s ada interrupted q {\"round\":1,\"take\":1}", view.JobUnknown, "its turn was cut off"},
-		{"+1s ada lost q {\"code\":\"stopped\"}", view.JobEnded, "ended with its turn"},
+		{"", view.ShellRunning, ""},
+		{"+1s ada tool_returned q {\"round\":1,\"take\":1,\"call\":\"y\",\"name\":\"shell_output\",\"job\":{\"id\":\"job1\"}}", view.ShellRunning, ""},
+		{"+1s ada tool_returned q {\"round\":1,\"take\":1,\"call\":\"y\",\"name\":\"shell_stop\",\"job\":{\"id\":\"job1\",\"ended\":\"stopped\"}}", view.ShellEnded, "stopped"},
+		{"+1s ada told q {\"round\":1,\"take\":1,\"note\":\"job\",\"job\":{\"id\":\"job1\",\"ended\":\"stopped by the user\"}}", view.ShellEnded, "stopped by the user"},
+		{"+1s ada answered q {\"round\":1,\"take\":1,\"revision\":1}", view.ShellEnded, "ended with its turn"},
+		{"+1s ada interrupted q {\"round\":1,\"take\":1}", view.ShellUnknown, "its turn was cut off"},
+		{"+1s ada lost q {\"code\":\"stopped\"}", view.ShellEnded, "ended with its turn"},
 	} {
-		var j view.Jobs
+		var j view.Shells
 		for _, e := range mustEvents(t, opening("")+start+tt.log) {
 			j = j.Apply(e)
 		}
@@ -37,18 +37,18 @@ func TestJobs(t *testing.T) {
 		if x.ID != "job1" || x.Label != "agent1" || x.Command != "make watch" || x.State != tt.state || x.How != tt.how || x.Since.IsZero() || x.Ended.IsZero() != (tt.how == "") {
 			t.Errorf("%s: %+v", tt.log, x)
 		}
-		running := tt.state == view.JobRunning
+		running := tt.state == view.ShellRunning
 		if (len(j.Running("")) == 1) != running || (len(j.Running("ada")) == 1) != running || len(j.Running("bob")) != 0 {
 			t.Errorf("%s: running are %v", tt.log, j.Running(""))
 		}
 	}
 	// The next turn counts its jobs anew.
-	var j view.Jobs
+	var j view.Shells
 	for _, e := range mustEvents(t, opening("")+start+"+0s ada answered a {\"round\":1,\"take\":1,\"revision\":1}\n+0s ada assigned s2 {\"round\":2,\"take\":1}\n"+
 		"+1s ada tool_returned r2 {\"round\":2,\"take\":1,\"call\":\"x\",\"name\":\"shell_start\",\"job\":{\"id\":\"job1\"}}") {
 		j = j.Apply(e)
 	}
-	if len(j.All) != 2 || j.All[1].Turn != (event.Turn{Round: 2, Take: 1}) || j.All[1].State != view.JobRunning {
+	if len(j.All) != 2 || j.All[1].Turn != (event.Turn{Round: 2, Take: 1}) || j.All[1].State != view.ShellRunning {
 		t.Errorf("%+v", j.All)
 	}
 }

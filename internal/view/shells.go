@@ -8,13 +8,13 @@ import (
 	"conclave/internal/event"
 )
 
-// JobsVersion is the version of a marshalled [Jobs].
-const JobsVersion = 1
+// ShellsVersion is the version of a marshalled [Shells].
+const ShellsVersion = 1
 
-// Jobs are the commands that agents have going in the background, and those that
+// Shells are the commands that agents have going in the background, and those that
 // have ended.
-type Jobs struct {
-	All []Job `json:"all,omitempty"` // in the order they were started
+type Shells struct {
+	All []Shell `json:"all,omitempty"` // in the order they were started
 
 	Labels map[event.AgentID]event.Label `json:"labels,omitempty"` // never changed once made
 	Turns  Turns                         `json:"turns,omitzero"`
@@ -22,8 +22,8 @@ type Jobs struct {
 	Calls []jobCall `json:"calls,omitempty"`
 }
 
-// A Job is a command that goes on, or went on, in the background of a turn.
-type Job struct {
+// A Shell is a command that goes on, or went on, in the background of a turn.
+type Shell struct {
 	Agent event.AgentID `json:"agent"`
 	Label event.Label   `json:"label"`
 	Turn  event.Turn    `json:"turn"`
@@ -31,21 +31,21 @@ type Job struct {
 	// Command is the line as the agent wrote it; empty if the log does not say.
 	Command string    `json:"command,omitempty"`
 	Since   time.Time `json:"since"`
-	State   JobState  `json:"state"`
+	State   ShellState  `json:"state"`
 	// Ended is when it was known to have ended, and How in words.
 	Ended time.Time `json:"ended,omitzero"`
 	How   string    `json:"how,omitempty"`
 }
 
-// A JobState is what is known of a job.
-type JobState string
+// A ShellState is what is known of a job.
+type ShellState string
 
 const (
-	// JobRunning: it was started, and nothing says that it has ended. One that
+	// ShellRunning: it was started, and nothing says that it has ended. One that
 	// ends by itself is found out when its agent looks.
-	JobRunning JobState = "running"
-	JobEnded   JobState = "ended"
-	JobUnknown JobState = "unknown" // its turn was cut off
+	ShellRunning ShellState = "running"
+	ShellEnded   ShellState = "ended"
+	ShellUnknown ShellState = "unknown" // its turn was cut off
 )
 
 // A jobCall is a call whose input may be the command line of a job.
@@ -56,10 +56,10 @@ type jobCall struct {
 }
 
 // Running are the jobs that go on, of one agent or, with none, of all.
-func (j Jobs) Running(a event.AgentID) []Job {
-	var out []Job
+func (j Shells) Running(a event.AgentID) []Shell {
+	var out []Shell
 	for _, x := range j.All {
-		if x.State == JobRunning && (a == "" || x.Agent == a) {
+		if x.State == ShellRunning && (a == "" || x.Agent == a) {
 			out = append(out, x)
 		}
 	}
@@ -67,10 +67,10 @@ func (j Jobs) Running(a event.AgentID) []Job {
 }
 
 // Apply returns j after e.
-func (j Jobs) Apply(e event.Event) Jobs {
+func (j Shells) Apply(e event.Event) Shells {
 	switch f := e.Body.(type) {
 	case event.RunStarted:
-		j = Jobs{Labels: map[event.AgentID]event.Label{}}
+		j = Shells{Labels: map[event.AgentID]event.Label{}}
 		for _, s := range f.Spec.Seats {
 			j.Labels[s.Agent] = s.Label
 		}
@@ -90,7 +90,7 @@ func (j Jobs) Apply(e event.Event) Jobs {
 
 // called keeps the command lines of calls: which of them starts a job is known
 // when it returns.
-func (j Jobs) called(a event.AgentID, t event.Turn, calls ...event.ToolCall) Jobs {
+func (j Shells) called(a event.AgentID, t event.Turn, calls ...event.ToolCall) Shells {
 	j.Calls = slices.Clip(j.Calls)
 	for _, c := range calls {
 		var in struct {
@@ -103,7 +103,7 @@ func (j Jobs) called(a event.AgentID, t event.Turn, calls ...event.ToolCall) Job
 	return j
 }
 
-func (j Jobs) returned(e event.Event, f event.ToolReturned) Jobs {
+func (j Shells) returned(e event.Event, f event.ToolReturned) Shells {
 	turn, line := OpenTurn{e.Agent, f.Turn}, ""
 	is := func(c jobCall) bool { return c.OpenTurn == turn && c.Call == f.Call }
 	if i := slices.IndexFunc(j.Calls, is); i >= 0 {
@@ -117,20 +117,20 @@ func (j Jobs) returned(e event.Event, f event.ToolReturned) Jobs {
 }
 
 // known takes in what is known of a job, which may be that there is one.
-func (j Jobs) known(e event.Event, t OpenTurn, k event.Job, line string) Jobs {
+func (j Shells) known(e event.Event, t OpenTurn, k event.Job, line string) Shells {
 	j.All = slices.Clone(j.All)
-	i := slices.IndexFunc(j.All, func(x Job) bool { return x.Agent == t.Agent && x.Turn == t.Turn && x.ID == k.ID })
+	i := slices.IndexFunc(j.All, func(x Shell) bool { return x.Agent == t.Agent && x.Turn == t.Turn && x.ID == k.ID })
 	if i < 0 {
 		i = len(j.All)
-		j.All = append(j.All, Job{Agent: t.Agent, Label: j.label(t.Agent), Turn: t.Turn, ID: k.ID, Command: line, Since: e.At, State: JobRunning})
+		j.All = append(j.All, Shell{Agent: t.Agent, Label: j.label(t.Agent), Turn: t.Turn, ID: k.ID, Command: line, Since: e.At, State: ShellRunning})
 	}
 	if x := &j.All[i]; k.Ended != "" && x.How == "" {
-		x.State, x.Ended, x.How = JobEnded, e.At, k.Ended
+		x.State, x.Ended, x.How = ShellEnded, e.At, k.Ended
 	}
 	return j
 }
 
-func (j Jobs) label(a event.AgentID) event.Label {
+func (j Shells) label(a event.AgentID) event.Label {
 	if l, ok := j.Labels[a]; ok && l != "" {
 		return l
 	}
@@ -139,7 +139,7 @@ func (j Jobs) label(a event.AgentID) event.Label {
 
 // turn ends the jobs of a turn that is over: a turn ends whatever it has started
 // before it says so. Of one that was cut off nobody knows.
-func (j Jobs) turn(e event.Event) Jobs {
+func (j Shells) turn(e event.Event) Shells {
 	now := j.Turns.Apply(e)
 	_, cut := e.Body.(event.Interrupted)
 	for _, o := range j.Turns.Open {
@@ -149,12 +149,12 @@ func (j Jobs) turn(e event.Event) Jobs {
 		j.Calls = slices.DeleteFunc(slices.Clone(j.Calls), func(c jobCall) bool { return c.OpenTurn == o })
 		j.All = slices.Clone(j.All)
 		for i, x := range j.All {
-			if x.Agent != o.Agent || x.Turn != o.Turn || x.State != JobRunning {
+			if x.Agent != o.Agent || x.Turn != o.Turn || x.State != ShellRunning {
 				continue
 			}
-			j.All[i].State, j.All[i].Ended, j.All[i].How = JobEnded, e.At, "ended with its turn"
+			j.All[i].State, j.All[i].Ended, j.All[i].How = ShellEnded, e.At, "ended with its turn"
 			if cut {
-				j.All[i].State, j.All[i].How = JobUnknown, "its turn was cut off"
+				j.All[i].State, j.All[i].How = ShellUnknown, "its turn was cut off"
 			}
 		}
 	}
