@@ -68,6 +68,7 @@ type Control interface {
 	Sessions
 	Launches
 	Projects
+	Jobs
 }
 
 // A Request is a run somebody wants.

@@ -375,6 +375,14 @@ type Linked struct {
 	By  string `json:"by,omitempty"`
 }
 
+// Tiered says whether a companion has the tools of a tier: "on", "off", or "auto"
+// as the state of its job calls for. It comes by the inbox.
+type Tiered struct {
+	Tier string `json:"tier"`
+	Set  string `json:"set"`
+	By   string `json:"by,omitempty"`
+}
+
 // SessionCompanion is the kind of a session in which people talk about a job with
 // an agent that can look into everything of it and change nothing.
 const SessionCompanion = "companion"

@@ -96,6 +96,7 @@ var kinds = []struct {
 	{"mutated", reflect.TypeFor[Mutated]()},
 	{"outlined", reflect.TypeFor[Outlined]()},
 	{"linked", reflect.TypeFor[Linked]()},
+	{"tiered", reflect.TypeFor[Tiered]()},
 }
 
 func (RunStarted) body()        {}
@@ -175,6 +176,7 @@ func (JobEnded) body()          {}
 func (Mutated) body()           {}
 func (Outlined) body()          {}
 func (Linked) body()            {}
+func (Tiered) body()            {}
 
 var byName, byType = index()
 

@@ -10,6 +10,7 @@ import (
 const (
 	KindRun     = "run"
 	KindSession = "session"
+	KindJob     = "job"
 )
 
 // A Row is one flow in a list of them.

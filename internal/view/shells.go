@@ -29,9 +29,9 @@ type Shell struct {
 	Turn  event.Turn    `json:"turn"`
 	ID    string        `json:"id"` // unique in its turn: "job1"
 	// Command is the line as the agent wrote it; empty if the log does not say.
-	Command string    `json:"command,omitempty"`
-	Since   time.Time `json:"since"`
-	State   ShellState  `json:"state"`
+	Command string     `json:"command,omitempty"`
+	Since   time.Time  `json:"since"`
+	State   ShellState `json:"state"`
 	// Ended is when it was known to have ended, and How in words.
 	Ended time.Time `json:"ended,omitzero"`
 	How   string    `json:"how,omitempty"`

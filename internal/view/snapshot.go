@@ -4,7 +4,7 @@ import "conclave/internal/event"
 
 // SnapshotVersion is the version of a marshalled [Snapshot]. It changes with
 // that of anything in it.
-const SnapshotVersion = CardVersion + ResultVersion + SessionVersion
+const SnapshotVersion = CardVersion + ResultVersion + SessionVersion + JobVersion
 
 // A Snapshot is what a window on a run or a session shows first: its card and
 // what it has come to so far, after Seq events. Kept as a checkpoint it opens a long run
@@ -15,6 +15,8 @@ type Snapshot struct {
 	Result Result `json:"result"`
 	// Session is what a session has come to; nil for a run.
 	Session *Session `json:"session,omitempty"`
+	// Job is how a job stands; nil for anything else.
+	Job *Job `json:"job,omitempty"`
 }
 
 // Apply returns the snapshot after one more event.
@@ -27,6 +29,14 @@ func (s Snapshot) Apply(e event.Event) Snapshot {
 		}
 		now = now.Apply(e)
 		out.Session = &now
+	}
+	if _, begins := e.Body.(event.JobStarted); begins || s.Job != nil {
+		var now Job
+		if s.Job != nil {
+			now = *s.Job
+		}
+		now = now.Apply(e)
+		out.Job = &now
 	}
 	return out
 }

@@ -1,0 +1,222 @@
+package control
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"conclave/internal/event"
+	"conclave/internal/view"
+)
+
+// Jobs is what surfaces can do with jobs. A job is a flow: it is followed, opened
+// (view.Snapshot.Job), resumed and spoken to like any other. Event.Replied,
+// Edited, Commented, Resolved, Responded, Drafted, Corrected, Renamed and
+// CancelRequested go by Send; then Wake has somebody act on it.
+type Jobs interface {
+	// NewJob copies the documents and records the job, with its companion, which
+	// nobody drives yet: Wake does.
+	NewJob(ctx context.Context, r JobRequest) (event.FlowID, error)
+	// WouldReview tells whether a job as requested stops for review, and why.
+	WouldReview(ctx context.Context, r JobRequest) (bool, string, error)
+	// Wake has a process of its own drive a job or a session that has something
+	// to do and that nobody drives. It does nothing otherwise.
+	Wake(ctx context.Context, id event.FlowID) error
+	// Adopt wakes every job that is in the middle of something and that nobody
+	// drives, and the sessions of companions likewise.
+	Adopt(ctx context.Context) error
+	// Outline begins a companion's session for a job that is not there yet.
+	Outline(ctx context.Context, config string) (event.FlowID, error)
+
+	// JobFiles lists the workspace of a job as it was at a commit, or a tag;
+	// empty is the newest commit.
+	JobFiles(ctx context.Context, id event.FlowID, at string) ([]JobFile, error)
+	// JobFile is a file of it. One that is not there is a *NotFound.
+	JobFile(ctx context.Context, id event.FlowID, path, at string) (JobFile, []byte, error)
+	// JobDiff is what changed between two commits, in one file or in all.
+	JobDiff(ctx context.Context, id event.FlowID, from, to, path string) ([]FileDiff, error)
+	// JobLog are the newest commits.
+	JobLog(ctx context.Context, id event.FlowID, limit int) ([]Commit, error)
+	// Search looks through the workspace and the documents of a job.
+	Search(ctx context.Context, id event.FlowID, q SearchQuery) (SearchResult, error)
+	// Abilities are the tools the companion of a job has now, by tier; a tier can
+	// be forced on or off (event.Tiered by Send to its session).
+	Abilities(ctx context.Context, session event.FlowID) ([]Tier, error)
+
+	// Audit is a page of the events of a flow, its runs' included.
+	Audit(ctx context.Context, id event.FlowID, q AuditQuery) (AuditPage, error)
+	// AuditRow is one event in full, with texts of any length bounded to limit.
+	AuditRow(ctx context.Context, id event.FlowID, seq uint64, limit int) (AuditDetail, error)
+	// LLMRequest is a model call in full: what was sent and what came back.
+	LLMRequest(ctx context.Context, id event.FlowID, seq uint64) (LLMRequest, error)
+}
+
+// A JobRequest is a job somebody wants.
+type JobRequest struct {
+	Title        string
+	Description  string
+	Instructions string
+	// Paths are files and folders of the user's to copy; Uploads what came
+	// another way.
+	Paths   []string
+	Uploads []Upload
+	// Sources are datasources as a person writes them: sqlite:costs.db.
+	Sources []string
+	Config  string
+	// Review is planning.interactive for this job: "", auto, true or false.
+	Review  string
+	Execute string // "", single or run
+	// MaxCost and Time are ceilings; nil and zero are the configured ones.
+	MaxCost *event.Money
+	Time    time.Duration
+	// Companion is the session in which the job was outlined; Parent the session
+	// it was begun from.
+	Companion, Parent event.FlowID
+	Asks              bool
+	By                string
+}
+
+// An Upload is a file that comes with a request.
+type Upload struct {
+	Name string
+	Open func() (io.ReadCloser, error)
+}
+
+// A JobFile is a file of a job's workspace.
+type JobFile struct {
+	Path string     `json:"path"`
+	Size int64      `json:"size"`
+	Hash event.Hash `json:"hash,omitempty"` // of its content, where it is given
+	Dir  bool       `json:"dir,omitempty"`
+	// Edit: people may change it while the job waits for them.
+	Edit   bool   `json:"edit,omitempty"`
+	Commit string `json:"commit,omitempty"` // it was read at
+}
+
+// A Commit is one of a job's workspace.
+type Commit struct {
+	Hash    string    `json:"hash"`
+	At      time.Time `json:"at"`
+	Author  string    `json:"author"`
+	Subject string    `json:"subject"`
+	Tags    []string  `json:"tags,omitempty"`
+}
+
+// A FileDiff is how a file changed.
+type FileDiff struct {
+	Path string `json:"path"`
+	Old  string `json:"old,omitempty"` // its path before, if another
+	// Kind is added, deleted, changed or renamed. Binary: there are no hunks.
+	Kind   string `json:"kind"`
+	Binary bool   `json:"binary,omitempty"`
+	Hunks  []Hunk `json:"hunks,omitempty"`
+	// More: there was more than is shown.
+	More bool `json:"more,omitempty"`
+}
+
+// A Hunk is a part of a file in which something changed.
+type Hunk struct {
+	Old   int        `json:"old"` // its first line before and after
+	New   int        `json:"new"`
+	Lines []DiffLine `json:"lines"`
+}
+
+// A DiffLine is a line of a hunk: Op is " ", "-" or "+".
+type DiffLine struct {
+	Op   string `json:"op"`
+	Text string `json:"text"`
+}
+
+// A SearchQuery is what is looked for: words, or several ways to say it.
+type SearchQuery struct {
+	Queries []string `json:"queries"`
+	Limit   int      `json:"limit,omitempty"`
+	// Mode is words, meaning or both; empty is both.
+	Mode string `json:"mode,omitempty"`
+	// Under limits it to paths that begin so.
+	Under string `json:"under,omitempty"`
+}
+
+// A SearchResult is what was found.
+type SearchResult struct {
+	Hits []SearchHit `json:"hits"`
+	// Mode is how it was looked for; Covered how much of the text the search by
+	// meaning knows, from 0 to 1. Note says what to mind.
+	Mode    string  `json:"mode"`
+	Covered float64 `json:"covered"`
+	Note    string  `json:"note,omitempty"`
+}
+
+// A SearchHit is a passage, and why it was found.
+type SearchHit struct {
+	Path   string  `json:"path"`
+	First  int     `json:"first"` // line
+	Last   int     `json:"last"`
+	Commit string  `json:"commit,omitempty"`
+	Text   string  `json:"text"`
+	Score  float64 `json:"score"`
+	Why    string  `json:"why"`
+}
+
+// A Tier is a set of a companion's tools.
+type Tier struct {
+	Name  string   `json:"name"` // basic, research, history, debug, propose
+	On    bool     `json:"on"`
+	Why   string   `json:"why"`
+	Tools []string `json:"tools"`
+	// Forced: somebody has said so.
+	Forced bool `json:"forced,omitempty"`
+}
+
+// An AuditQuery says which page of the audit is wanted, newest first: before an
+// event, of some groups, that holds words.
+type AuditQuery struct {
+	Before uint64            `json:"before,omitempty"`
+	After  uint64            `json:"after,omitempty"`
+	Limit  int               `json:"limit,omitempty"` // at most 200
+	Groups []view.AuditGroup `json:"groups,omitempty"`
+	Text   string            `json:"text,omitempty"`
+}
+
+// An AuditPage is a page of the audit.
+type AuditPage struct {
+	Rows  []view.AuditRow `json:"rows"`
+	Total uint64          `json:"total"` // events of the flow
+	// Next is the Before of the page after this one; zero if there is none.
+	Next uint64 `json:"next,omitempty"`
+}
+
+// An AuditDetail is one event in full.
+type AuditDetail struct {
+	view.AuditRow
+	ID   string `json:"id"`
+	Body any    `json:"body"` // as it is in the log, blobs resolved
+	// Cut: a text in it was longer than was asked for.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// An LLMRequest is a model call in full.
+type LLMRequest struct {
+	Flow     event.FlowID  `json:"flow"`
+	Seq      uint64        `json:"seq"`
+	At       time.Time     `json:"at"`
+	Agent    event.AgentID `json:"agent"`
+	Model    string        `json:"model"`
+	System   string        `json:"system"`
+	Tools    any           `json:"tools,omitempty"`
+	Messages []LLMMessage  `json:"messages"`
+	Reply    LLMMessage    `json:"reply"`
+	Usage    event.Usage   `json:"usage"`
+}
+
+// An LLMMessage is a message of a conversation with a model.
+type LLMMessage struct {
+	From    string           `json:"from"` // user, assistant, tool
+	Text    string           `json:"text,omitempty"`
+	Tool    string           `json:"tool,omitempty"`
+	Call    string           `json:"call,omitempty"`
+	Calls   []event.ToolCall `json:"calls,omitempty"`
+	Error   bool             `json:"error,omitempty"`
+	Seq     uint64           `json:"seq,omitempty"` // the event it is
+	Summary bool             `json:"summary,omitempty"`
+}

@@ -1,0 +1,201 @@
+package view
+
+import (
+	"time"
+
+	"conclave/internal/event"
+)
+
+// JobVersion is the version of a marshalled [Job].
+const JobVersion = 1
+
+// A Job is how a job stands: its phases and todos, what waits for a person, and
+// everything people have said about its plan. It is a fold like the others.
+type Job struct {
+	Seq     uint64           `json:"seq"`
+	ID      event.FlowID     `json:"id"`
+	Started event.JobStarted `json:"started"` // by its seat no secrets are told
+	Begun   time.Time        `json:"begun,omitzero"`
+	Last    time.Time        `json:"last,omitzero"`
+	State   JobState         `json:"state"`
+	// Why says why it stands so: what it waits for, what went wrong.
+	Why string `json:"why,omitempty"`
+
+	// Phases are all there were, oldest first; iterations of one phase are one.
+	Phases []JobPhase `json:"phases,omitempty"`
+	// Staged are the todos of the next tactical phase, as todos.yaml had them
+	// when it was kept last, and StagedName is that phase's name.
+	Staged     []event.Todo `json:"staged,omitempty"`
+	StagedName string       `json:"staged_name,omitempty"`
+	// Problem is what is wrong with todos.yaml.
+	Problem string `json:"problem,omitempty"`
+
+	// Gates are what waits for a person. Review is the one about the plan or
+	// about trouble, nil if there is none; Revision is what a reply must name.
+	Gates  []Gate `json:"gates,omitempty"`
+	Review *Gate  `json:"review,omitempty"`
+	// Skipped: no plan of the job is asked about any more.
+	Skipped bool `json:"skipped,omitempty"`
+
+	// Commit is the newest, Files how the files stood in it that people may
+	// change, Tools what the agent has at hand.
+	Commit  string           `json:"commit,omitempty"`
+	Files   []event.KeptFile `json:"files,omitempty"`
+	Tools   []string         `json:"tools,omitempty"`
+	Commits []JobCommit      `json:"commits,omitempty"`
+
+	// Rounds are the rounds of review, oldest first; the last one is open while
+	// Review is about a plan.
+	Rounds    []JobRound    `json:"rounds,omitempty"`
+	Threads   []JobThread   `json:"threads,omitempty"`
+	Questions []JobQuestion `json:"questions,omitempty"`
+	// Draft is feedback somebody is writing.
+	Draft string `json:"draft,omitempty"`
+
+	// Ended is what it has come to, nil while it goes on.
+	Ended *event.JobEnded `json:"ended,omitempty"`
+
+	// Doing is what the agent does just now, in words; Turn its take.
+	Doing string      `json:"doing,omitempty"`
+	Turn  *event.Turn `json:"turn,omitempty"`
+	// Runs are those that carried out phases, and Going the one that goes on.
+	Going event.FlowID `json:"going,omitempty"`
+
+	Calls    int            `json:"calls"` // of models
+	ToolUses int            `json:"tool_uses"`
+	Usage    event.Usage    `json:"usage,omitzero"`
+	Unpriced int            `json:"unpriced,omitempty"`
+	Worked   event.Duration `json:"worked,omitempty"` // not counting what waited
+	// Estimate is what is left to do as things stand, if that can be told.
+	Estimate *event.Estimate `json:"estimate,omitempty"`
+	// Mutations are what it changed in graphs, newest last.
+	Mutations []JobMutation `json:"mutations,omitempty"`
+	Refusals  []Refusal     `json:"refusals,omitempty"`
+	Heard     []string      `json:"heard,omitempty"` // ids of what has no verdict yet
+}
+
+// A JobState is what a job does.
+type JobState string
+
+const (
+	JobCreated   JobState = "created"
+	JobPlanning  JobState = "planning"  // a strategic phase goes on
+	JobReview    JobState = "review"    // frozen: a person looks at the plan
+	JobRunning   JobState = "running"   // a tactical phase goes on
+	JobTrouble   JobState = "trouble"   // frozen: it cannot go on by itself
+	JobCompleted JobState = "completed" // see Ended
+	JobFailed    JobState = "failed"
+	JobCancelled JobState = "cancelled"
+)
+
+// Frozen reports whether the job waits for a person.
+func (s JobState) Frozen() bool { return s == JobReview || s == JobTrouble }
+
+// Over reports whether nothing goes on in it unless somebody corrects it.
+func (s JobState) Over() bool {
+	return s == JobCompleted || s == JobFailed || s == JobCancelled
+}
+
+// A JobPhase is one phase with all its iterations.
+type JobPhase struct {
+	Phase     int         `json:"phase"`
+	Iteration int         `json:"iteration"` // the newest
+	Kind      string      `json:"kind"`
+	Purpose   string      `json:"purpose"`
+	Name      string      `json:"name,omitempty"`
+	Todos     []JobTodo   `json:"todos,omitempty"`
+	Began     time.Time   `json:"began"`
+	Ended     time.Time   `json:"ended,omitzero"`
+	How       string      `json:"how,omitempty"` // it ended
+	Why       string      `json:"why,omitempty"`
+	Commit    string      `json:"commit,omitempty"` // its last
+	Tag       string      `json:"tag,omitempty"`
+	Calls     int         `json:"calls"`
+	Usage     event.Usage `json:"usage,omitzero"`
+	// Run is the run that carried it out.
+	Run event.FlowID `json:"run,omitempty"`
+	// Approved are the todos as the person approved them: what ran is to be held
+	// against it.
+	Approved []event.Todo `json:"approved,omitempty"`
+}
+
+// A JobTodo is one thing to be done, and what became of it.
+type JobTodo struct {
+	event.Todo
+	At     time.Time   `json:"at,omitzero"` // it was done
+	Commit string      `json:"commit,omitempty"`
+	Usage  event.Usage `json:"usage,omitzero"` // since the one before
+}
+
+// A JobCommit is a commit of the workspace, and what gave rise to it.
+type JobCommit struct {
+	Commit string    `json:"commit"`
+	At     time.Time `json:"at"`
+	Tag    string    `json:"tag,omitempty"`
+	What   string    `json:"what"`
+	By     string    `json:"by,omitempty"` // a person; empty is the agent
+	Ref    string    `json:"ref"`
+}
+
+// A JobRound is one round of review.
+type JobRound struct {
+	Round    int       `json:"round"`
+	Phase    int       `json:"phase"`
+	Revision int       `json:"revision"` // the newest
+	Commit   string    `json:"commit"`   // what was looked at
+	At       time.Time `json:"at"`
+	// Since is the commit of the round before, empty in the first: what changed
+	// is between the two. Same: nothing of the plan did.
+	Since string `json:"since,omitempty"`
+	Same  bool   `json:"same,omitempty"`
+	// Reason is why a person is asked.
+	Reason string `json:"reason,omitempty"`
+	// Choice is what they decided, By whom, and Feedback what they said.
+	Choice   string    `json:"choice,omitempty"`
+	By       string    `json:"by,omitempty"`
+	Feedback string    `json:"feedback,omitempty"`
+	Decided  time.Time `json:"decided,omitzero"`
+	// Comments are the ids of the threads that went along with the feedback.
+	Comments []string `json:"comments,omitempty"`
+	// Edits are files that people changed in it.
+	Edits []string `json:"edits,omitempty"`
+	// Late: so many rounds that other ways are offered.
+	Late bool `json:"late,omitempty"`
+}
+
+// A JobThread is a comment of a person's, what was replied, and how the agent
+// dealt with it.
+type JobThread struct {
+	ID string    `json:"id"`
+	At time.Time `json:"at"`
+	event.Commented
+	Commit   string     `json:"commit,omitempty"` // it is about
+	Round    int        `json:"round"`
+	Replies  []JobReply `json:"replies,omitempty"`
+	Resolved bool       `json:"resolved,omitempty"`
+	// Sent: it went along with feedback. Answer is how the agent dealt with it
+	// last; nil if it did not say.
+	Sent   bool             `json:"sent,omitempty"`
+	Answer *event.Addressed `json:"answer,omitempty"`
+}
+
+// A JobReply is a reply in a thread.
+type JobReply struct {
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+	By   string    `json:"by,omitempty"`
+}
+
+// A JobQuestion is a question of the plan with its answer.
+type JobQuestion struct {
+	event.Question
+	Answer string `json:"answer,omitempty"` // empty: its default holds
+	By     string `json:"by,omitempty"`
+}
+
+// A JobMutation is a change of a graph.
+type JobMutation struct {
+	Seq uint64    `json:"seq"`
+	At  time.Time `json:"at"`
+	event.Mutated
+}
