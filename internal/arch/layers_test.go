@@ -32,6 +32,7 @@ var layers = []struct {
 	{"gear", "event policy"},
 	{"confine", "policy"},
 	{"project", "event"},
+	{"datasource", "event policy confine"},
 
 	// Seams, each with its suite.
 	{"eventlog backend", "event"},
