@@ -36,6 +36,11 @@ func (t Timeline) item(e event.Event) Item {
 	case event.Staffed, event.Wanted, event.Amended, event.Concluded, event.Waived, event.Pinned, event.Archived,
 		event.Opened, event.Published:
 		return t.talkItem(e)
+	case event.JobStarted, event.Prepared, event.PhaseBegun, event.PhaseEnded, event.Briefed, event.TodosStaged,
+		event.TodosDone, event.TodosRewound, event.Completing, event.Addressed, event.Kept, event.Edited, event.Commented,
+		event.Resolved, event.Responded, event.Corrected, event.JobEnded, event.Mutated, event.Outlined, event.Linked,
+		event.Tiered:
+		return t.jobItem(e)
 	case event.Requested:
 		if f.Child == "" {
 			return Item{}
@@ -44,7 +49,7 @@ func (t Timeline) item(e event.Event) Item {
 	case event.Settled:
 		return Item{Kind: ItemChild, Title: fmt.Sprintf("child flow ended: %d tokens, %s", f.Spent.Tokens, f.Spent.Cost)}
 	case event.Granted, event.Proposed, event.Admitted, event.TimerFired, event.Wished, event.Replied, event.Held,
-		event.Called, event.ToolCalled, event.ToolReturned:
+		event.Drafted, event.Called, event.ToolCalled, event.ToolReturned:
 		return Item{} // bookkeeping, or shown elsewhere
 	case event.Unknown:
 		return Item{Kind: ItemUnknown, Title: "fact of an unknown kind, " + f.Kind, Detail: event.Inline(string(f.Raw)), Ref: f.Kind}
@@ -165,13 +170,15 @@ func (t Timeline) decisionItem(e event.Event) Item {
 		title := "question to a person" + bracketed(choices(f.Choices))
 		detail := event.Inline(f.Title)
 		switch {
-		case f.Kind == event.GatePlan:
+		case f.Kind == event.GatePlan, f.Kind == event.GateReview:
 			title = fmt.Sprintf("asks a person about revision %d of the plan", f.Revision)
 		case f.Kind == event.GateLaunch:
 			title, detail = "asks a person whether to launch a run", f.Text
 			if f.Revision > 1 {
 				title += fmt.Sprintf(", revision %d", f.Revision)
 			}
+		case f.Kind == event.GateTrouble:
+			title = "asks a person how to go on"
 		case !f.Text.Empty():
 			title, detail = "asks a person for permission", f.Text
 		}

@@ -80,6 +80,10 @@ const (
 	ItemPlan        ItemKind = "plan"
 	ItemWanted      ItemKind = "wanted"  // a run is wanted
 	ItemProject     ItemKind = "project" // opened, or something put into it
+	ItemPhase       ItemKind = "phase"   // of a job: it begins or ends
+	ItemTodo        ItemKind = "todo"    // what the agent of a job says of its todos
+	ItemCommit      ItemKind = "commit"  // the workspace of a job was kept
+	ItemComment     ItemKind = "comment" // on a plan, and what came of it
 	ItemUnknown     ItemKind = "unknown" // a fact of a kind not known here
 )
 

@@ -90,7 +90,7 @@ func (t Timeline) Apply(e event.Event) Timeline {
 		t = t.calls(e, f.Turn, f.Tool)
 	case event.ToolReturned:
 		t = t.returned(e, f)
-	case event.Held:
+	case event.Held, event.Drafted:
 		t.unsaid = append(slices.Clip(t.unsaid), e.ID)
 	case event.Admitted:
 		t, _ = t.passOver(f.Ref)

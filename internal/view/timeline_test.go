@@ -76,7 +76,7 @@ func TestToolCalls(t *testing.T) {
 func TestEveryKindHasWords(t *testing.T) {
 	hidden := map[string]bool{
 		"granted": true, "proposed": true, "admitted": true, "timer_fired": true,
-		"requested": true, "called": true, "wished": true, "replied": true, "held": true, // shown if there is something in them
+		"requested": true, "called": true, "wished": true, "replied": true, "held": true, "drafted": true, // shown if there is something in them
 	}
 	for _, k := range event.Kinds() {
 		b, err := event.DecodeBody(k, []byte("{}"))
