@@ -94,6 +94,18 @@ func (a *App) risks(f *config.File) []string {
 			add("keep projects in %q", i.Workspace)
 		}
 	}
+	if p := f.Planning; p != nil {
+		if p.Review == event.ReviewNever {
+			add("carry out the plans of jobs without showing them to you")
+		}
+		if m := p.Embedder; m.Type == "openai" || m.BaseURL != "" || m.Key != "" {
+			to := "what the type of the embedder has as its address"
+			if m.BaseURL != "" {
+				to = strconv.Quote(m.BaseURL)
+			}
+			add("send what is in jobs and their documents to %s%s", to, keyed(m.Key))
+		}
+	}
 	if d := f.Settings.SkillsDir; d != "" {
 		if abs, err := filepath.Abs(d); err != nil || outside(abs) {
 			add("let agents read %q, for skills", d)
@@ -115,6 +127,13 @@ func present(path string) string {
 			return path
 		}
 	}
+}
+
+func keyed(name string) string {
+	if name == "" {
+		return ""
+	}
+	return ", with the key in " + strconv.Quote(name)
 }
 
 // What starts a program is shown with nothing left out: a variable may change

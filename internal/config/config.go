@@ -23,6 +23,7 @@
 //	schema.go    the table
 //	agents.go    the table's part about agents and the models they ask
 //	talker.go    the table's part about the agent people talk to
+//	planning.go  the table's part about jobs
 //	equip.go     the table's part about what agents have at hand; shell.go, mcp.go
 //	ui.go        the table's part about what a person sees and presses
 //	provider.go  who offers models, and which variables hold their keys
@@ -65,7 +66,9 @@ type File struct {
 	UI       UI
 	// Interactive is nil if the file says nothing of it.
 	Interactive *Interactive
-	Warnings    []Problem // sorted by position
+	// Planning is the same of jobs.
+	Planning *Planning
+	Warnings []Problem // sorted by position
 	// Notes say what need not worry anybody.
 	Notes []Problem
 	// Origins say where each key was set, sorted by path.
@@ -143,7 +146,7 @@ func trusted(path string) error {
 	if err != nil {
 		real = abs // opening it says what is wrong
 	}
-	for _, dir := range []string{"runs", "workspace"} {
+	for _, dir := range []string{"runs", "workspace", "jobs"} {
 		within := string(filepath.Separator) + filepath.Join(".conclave", dir) + string(filepath.Separator)
 		for _, p := range []string{abs, real} {
 			if strings.Contains(p, within) {
@@ -213,7 +216,7 @@ func parse(layers []layer, exists func(named) error) (*File, error) {
 			r.fault(n.entry, n.entry.valueAt(), fmt.Sprintf("%s %s %v", n.entry.key, quoted(n.path), err), "")
 		}
 	}
-	f.Interactive = f.talks()
+	f.Interactive, f.Planning = f.talks(), f.plans()
 	f.equip()
 	f.guard()
 	f.Origins = r.origins()

@@ -138,6 +138,10 @@ func others() []string {
 		"orchestrator.interactive_mode.system_message", "orchestrator.interactive_mode.input_during_run", "orchestrator.interactive_mode.workspace",
 		"orchestrator.interactive_mode.max_cost", "orchestrator.interactive_mode.max_tokens", "orchestrator.interactive_mode.max_calls_per_turn",
 		"orchestrator.interactive_mode.context_compaction",
+		"planning.interactive", "planning.review", "planning.execute_with", "planning.backend", "planning.system_message",
+		"planning.companion.backend", "planning.companion.system_message", "planning.max_phases", "planning.max_todos",
+		"planning.max_review_rounds", "planning.max_cost", "planning.max_tokens", "planning.timeout_seconds",
+		"planning.embedder.type", "planning.embedder.base_url", "planning.embedder.model", "planning.embedder.api_key_env",
 		"prompt", "ui.display_type", "ui.theme", "ui.keys", "ui.mouse", "ui.notifications", "ui.plain", "ui.logging_enabled")
 }
 

@@ -96,8 +96,10 @@ func (r *reader) onto(below *reader) *reader {
 		if (several || alone) && (root == "agents" || root == "agent") {
 			return true
 		}
-		if _, own := r.given[talkBackend]; own && strings.HasPrefix(path, talkBackend+".") {
-			return true
+		for _, b := range ownBackends {
+			if _, own := r.given[b]; own && strings.HasPrefix(path, b+".") {
+				return true
+			}
 		}
 		return slices.ContainsFunc(lists(path), func(l string) bool { _, ok := r.given[l]; return ok })
 	}

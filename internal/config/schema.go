@@ -19,6 +19,7 @@ type reading struct {
 	File
 	team []draft
 	talk *talker
+	plan *planner
 }
 
 // top is the whole configuration.
@@ -34,6 +35,7 @@ var top = sync.OnceValue(func() []row[reading] {
 		}),
 		section("orchestrator", append(lifted(orchestrator(), settings), interactive()),
 			func(f *reading) *reading { return f }, "How the agents work together."),
+		plannedJobs(),
 		section("timeout_settings", timeouts(), settings, "How long things may take."),
 		plain("prompt", text(), func(f *reading) *string { return &f.Prompt },
 			"The task where none is given.").orNull(""),

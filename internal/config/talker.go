@@ -35,15 +35,22 @@ const InteractiveID event.AgentID = "conclave"
 // team can have such a name.
 const interactiveKey = "orchestrator/interactive_mode"
 
-// talkBackend is where its backend stands in a file.
-const talkBackend = "orchestrator.interactive_mode.backend"
+// ownBackends are where agents besides those of a team have their backends in a
+// file.
+var ownBackends = []string{"orchestrator.interactive_mode.backend", "planning.backend", "planning.companion.backend"}
+
+// A voice is an agent besides those of a team, while it is being read. It is own
+// if it has a backend of its own.
+type voice struct {
+	own   bool
+	agent draft
+}
 
 // A talker is an interactive section while it is being read. A nil field was not
 // said.
 type talker struct {
+	voice
 	enabled, approve, disabled *bool
-	own                        bool
-	agent                      draft
 	workspace                  string
 	cost                       *event.Money
 	tokens                     *int64
@@ -89,7 +96,7 @@ var talking = sync.OnceValue(func() []row[talker] {
 			"Whether a window opens with this agent. Off, what is said goes to all agents at once.").byDefault("true"),
 		optional("require_approval", truth(), func(t *talker) **bool { return &t.approve },
 			"Whether you are asked before a run is launched. Only you can switch it off: here, or by a command in a session.").byDefault("true"),
-		talkerBackend(),
+		voiceBackend(interactiveKey, func(t *talker) *voice { return &t.voice }, "that of the first agent"),
 		plain("system_message", text(), func(t *talker) *string { return &t.agent.Prompt },
 			"Instructions of its own, appended to what it is told.").byDefault("none").orNull(""),
 		optional("input_during_run", word(choice[bool]{"hold", false}, choice[bool]{"disabled", true}), func(t *talker) **bool { return &t.disabled },
@@ -108,24 +115,26 @@ var talking = sync.OnceValue(func() []row[talker] {
 	}
 })
 
-// talkerBackend is the backend of an agent in another place. Its keys are
-// described once, there.
-func talkerBackend() row[talker] {
-	k := section("backend", backends(), func(t *talker) *draft {
-		t.agent, t.own = draft{Agent: Agent{Prompt: t.agent.Prompt}}, true // one of a lower layer is replaced
-		return &t.agent
+// voiceBackend is the backend of an agent in another place. Its keys are
+// described once, there. The key stands for the agent where a secret is written
+// out.
+func voiceBackend[T any](key event.AgentID, at func(*T) *voice, otherwise string) row[T] {
+	k := section("backend", backends(), func(t *T) *draft {
+		v := at(t)
+		v.agent, v.own = draft{Agent: Agent{Prompt: v.agent.Prompt}}, true // one of a lower layer is replaced
+		return &v.agent
 	}, "Who speaks for the agent, and what it has at hand: the keys are those of agents[].backend.")
 	k.Keys, k.As, k.What = nil, "#/$defs/agent/properties/backend", "a mapping such as a backend of agents"
-	return k.then(settleTalker).byDefault("that of the first agent").orNull("")
+	return k.then(func(r *reader, e entry, t *T) { at(t).settle(r, e, key) }).byDefault(otherwise).orNull("")
 }
 
-// settleTalker makes an agent of what was read of its backend.
-func settleTalker(r *reader, e entry, t *talker) {
-	settle(r, e, &t.agent)
-	complain(r, &t.agent) // while it has no name of a file's
-	t.agent.ID = interactiveKey
-	done(r, e, &t.agent)
-	t.agent.ID = ""
+// settle makes an agent of what was read of its backend.
+func (v *voice) settle(r *reader, e entry, key event.AgentID) {
+	settle(r, e, &v.agent)
+	complain(r, &v.agent) // while it has no name of a file's
+	v.agent.ID = key
+	done(r, e, &v.agent)
+	v.agent.ID = ""
 }
 
 // findWorkspace makes the path absolute. It need not be there yet.
@@ -156,12 +165,19 @@ func (f *reading) talks() *Interactive {
 	return i
 }
 
-// Everybody is every agent that the file names: those of runs, and the one that
-// people talk to if it has a backend of its own.
+// Everybody is every agent that the file names: those of runs, and those besides
+// that have a backend of their own.
 func (f *File) Everybody() []Agent {
 	out := f.Agents[:len(f.Agents):len(f.Agents)]
 	if f.Interactive != nil && f.Interactive.Own {
 		out = append(out, f.Interactive.Agent)
+	}
+	if f.Planning != nil {
+		for _, a := range []Agent{f.Planning.Agent, f.Planning.Companion} {
+			if a.Backend != "" {
+				out = append(out, a)
+			}
+		}
 	}
 	return out
 }
@@ -174,6 +190,9 @@ func (f *File) everybody() []*Agent {
 	}
 	if f.Interactive != nil {
 		out = append(out, &f.Interactive.Agent)
+	}
+	if f.Planning != nil {
+		out = append(out, &f.Planning.Agent, &f.Planning.Companion)
 	}
 	return out
 }
