@@ -39,6 +39,8 @@ var layers = []struct {
 	{"tool sandbox", "event policy"},
 	{"eventlog/eventlogtest", "event eventlog"},
 	{"backend/backendtest", "event backend"},
+	{"embed", ""},
+	{"embed/embedtest", "embed"},
 
 	// Engines know their seam and nothing of one another.
 	{"eventlog/internal/*", "event eventlog"},
@@ -75,6 +77,11 @@ var layers = []struct {
 
 	// Shell.
 	{"live workspace planfile", "event"},
+	{"embed/minilm/weights", ""},
+	{"embed/minilm", "embed embed/minilm/weights"},
+	{"embed/minilm/generate", "embed/minilm/weights"},
+	{"embed/remote", "embed"},
+	{"index", "embed"},
 	{"engine", "event flow eventlog live"},
 	{"agent", "event flow eventlog live backend policy tool coord talk launch prompt engine"},
 	{"redact", ""},
