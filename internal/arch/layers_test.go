@@ -32,6 +32,7 @@ var layers = []struct {
 	{"gear", "event policy"},
 	{"confine", "policy"},
 	{"project", "event"},
+	{"jobdir", "event job"},
 	{"datasource", "event policy confine"},
 
 	// Seams, each with its suite.
@@ -90,7 +91,7 @@ var layers = []struct {
 
 	// Surfaces, what lies between them and the program, and the program.
 	{"config", "event policy gear backend"},
-	{"control", "event live view launch project"},
+	{"control", "event live view launch project jobdir"},
 	{"cli", "event live view config launch project control"},
 	{"mcpserve", "event view launch control"},
 	{"tui/text", "view"},

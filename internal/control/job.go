@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"conclave/internal/event"
+	"conclave/internal/jobdir"
 	"conclave/internal/view"
 )
 
@@ -82,50 +83,14 @@ type Upload struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// A JobFile is a file of a job's workspace.
-type JobFile struct {
-	Path string     `json:"path"`
-	Size int64      `json:"size"`
-	Hash event.Hash `json:"hash,omitempty"` // of its content, where it is given
-	Dir  bool       `json:"dir,omitempty"`
-	// Edit: people may change it while the job waits for them.
-	Edit   bool   `json:"edit,omitempty"`
-	Commit string `json:"commit,omitempty"` // it was read at
-}
-
-// A Commit is one of a job's workspace.
-type Commit struct {
-	Hash    string    `json:"hash"`
-	At      time.Time `json:"at"`
-	Author  string    `json:"author"`
-	Subject string    `json:"subject"`
-	Tags    []string  `json:"tags,omitempty"`
-}
-
-// A FileDiff is how a file changed.
-type FileDiff struct {
-	Path string `json:"path"`
-	Old  string `json:"old,omitempty"` // its path before, if another
-	// Kind is added, deleted, changed or renamed. Binary: there are no hunks.
-	Kind   string `json:"kind"`
-	Binary bool   `json:"binary,omitempty"`
-	Hunks  []Hunk `json:"hunks,omitempty"`
-	// More: there was more than is shown.
-	More bool `json:"more,omitempty"`
-}
-
-// A Hunk is a part of a file in which something changed.
-type Hunk struct {
-	Old   int        `json:"old"` // its first line before and after
-	New   int        `json:"new"`
-	Lines []DiffLine `json:"lines"`
-}
-
-// A DiffLine is a line of a hunk: Op is " ", "-" or "+".
-type DiffLine struct {
-	Op   string `json:"op"`
-	Text string `json:"text"`
-}
+// What there is in the workspace of a job, and how it changed.
+type (
+	JobFile  = jobdir.File
+	Commit   = jobdir.Commit
+	FileDiff = jobdir.FileDiff
+	Hunk     = jobdir.Hunk
+	DiffLine = jobdir.DiffLine
+)
 
 // A SearchQuery is what is looked for: words, or several ways to say it.
 type SearchQuery struct {

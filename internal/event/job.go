@@ -239,7 +239,7 @@ type Addressed struct {
 type Kept struct {
 	Ref    string `json:"ref"`
 	Commit string `json:"commit"`
-	// Same: nothing had changed, and Commit is the one before.
+	// Same: nothing had changed since the commit before.
 	Same  bool       `json:"same,omitempty"`
 	Tag   string     `json:"tag,omitempty"`
 	Files []KeptFile `json:"files,omitempty"`

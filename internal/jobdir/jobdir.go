@@ -1,0 +1,120 @@
+// Package jobdir is the workspace of a job on disk: a git repository that holds
+// its plan, its memory, its documents and what it makes.
+//
+//	workspace.md   the agent's memory: what it understands, what to mind
+//	plan.md        the plan
+//	todos.yaml     what the next tactical phase does, or the one that goes on
+//	tools/         what each tool of the agent does
+//	documents/     what the job was given
+//	output/        what it makes
+//	archive/       the todos of phases that are over
+//	review/        what people said about the plan, round by round
+//
+// Every completed todo, phase and edit of a person is a commit that names the fact
+// it was made for, so that asking for the same one again after a crash finds it.
+// Only the driver of the job writes; anybody may read, always a commit and never
+// the files that are being worked on.
+//
+// Git is run with a fixed list of arguments, without the configuration of the
+// machine or its user, and with hooks, filters and attributes switched off: what
+// an agent puts into the files changes nothing about how they are kept.
+package jobdir
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"conclave/internal/event"
+)
+
+// A Dir is the workspace of one job.
+type Dir struct {
+	// Path is the repository's folder.
+	Path string
+	// Agent is the name that commits of the agent go by.
+	Agent string
+}
+
+// The files that plan a job.
+const (
+	Memory    = "workspace.md"
+	Plan      = "plan.md"
+	Todos     = "todos.yaml"
+	Documents = "documents"
+	Output    = "output"
+	Tools     = "tools"
+	Archive   = "archive"
+	Review    = "review"
+)
+
+// Editable reports whether people may change a file while the job waits for them.
+func Editable(name string) bool {
+	switch name {
+	case Memory, Plan, Todos:
+		return true
+	}
+	return strings.HasPrefix(name, Output+"/") && fs.ValidPath(name)
+}
+
+// Kept are the entries that an agent does not write itself in a tactical phase.
+func Kept() []string { return []string{".git", Todos, Tools, Documents, Archive, Review} }
+
+// A File is a file of a workspace.
+type File struct {
+	Path string     `json:"path"`
+	Size int64      `json:"size"`
+	Hash event.Hash `json:"hash,omitempty"` // of its content, where it is given
+	// Edit: people may change it while the job waits for them.
+	Edit   bool   `json:"edit,omitempty"`
+	Commit string `json:"commit,omitempty"` // it was read at
+}
+
+// A Commit is one of a job's workspace.
+type Commit struct {
+	Hash    string    `json:"hash"`
+	At      time.Time `json:"at"`
+	Author  string    `json:"author"`
+	Subject string    `json:"subject"`
+	Tags    []string  `json:"tags,omitempty"`
+}
+
+// NotFound is the error of asking for a file or a commit that is not there, or
+// that lies outside.
+type NotFound struct{ What string }
+
+func (e *NotFound) Error() string {
+	return fmt.Sprintf("there is no %s in the workspace of the job", e.What)
+}
+
+// Is makes it an fs.ErrNotExist.
+func (e *NotFound) Is(target error) bool { return target == fs.ErrNotExist }
+
+// clean is a path below the workspace as it is written, or an error.
+func clean(name string) (string, error) {
+	p := path.Clean(strings.ReplaceAll(name, "\\", "/"))
+	if !fs.ValidPath(p) || strings.ContainsRune(p, 0) || p == ".git" || strings.HasPrefix(p, ".git/") {
+		return "", &NotFound{fmt.Sprintf("file %q", name)}
+	}
+	return p, nil
+}
+
+// write puts a file into the workspace. Whoever reads it meanwhile reads the old
+// one or the new one; a link in its place is replaced, not followed.
+func write(root *os.Root, name string, text []byte) error {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("make the folder of %s: %w", name, err)
+	}
+	temp := path.Join(path.Dir(name), ".conclave-"+path.Base(name))
+	if err := root.WriteFile(temp, text, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := root.Rename(temp, name); err != nil {
+		_ = root.Remove(temp)
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
