@@ -23,7 +23,7 @@ var layers = []struct {
 	{"coord", "event flow budget coord/vote"},
 	{"coord/coordtest", "event flow coord"},
 	{"chat", "event flow"},
-	{"dialog", "event"},
+	{"dialog", "event budget"},
 	{"job", "event flow budget dialog"},
 	{"launch", "event"},
 	{"talk", "event flow budget dialog"},
@@ -34,6 +34,7 @@ var layers = []struct {
 	{"project", "event"},
 	{"jobdir", "event job"},
 	{"datasource", "event policy confine"},
+	{"datasource/pgtest datasource/bolttest", ""},
 
 	// Seams, each with its suite.
 	{"eventlog backend", "event"},

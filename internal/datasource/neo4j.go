@@ -1,6 +1,7 @@
 package datasource
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -165,7 +166,7 @@ func shown(v any) string {
 	case neo4j.Path:
 		return pathOf(v)
 	case map[string]any:
-		return strings.TrimSpace(props(v))
+		return cmp.Or(strings.TrimSpace(props(v)), "{}")
 	case []any:
 		var out []string
 		for _, x := range v {
@@ -233,10 +234,13 @@ func (g *graph) Close() error {
 	return g.driver.Close(ctx)
 }
 
-// describeGraph are the statements of a description and what their lines are.
+// describeGraph are the statements of a description, each with a title, whose
+// rows are a type, a property and its types.
 var describeGraph = []struct{ title, statement string }{
 	{"Nodes, with their properties:", "CALL db.schema.nodeTypeProperties() YIELD nodeType, propertyName, propertyTypes RETURN nodeType, propertyName, propertyTypes"},
 	{"Relationships, with their properties:", "CALL db.schema.relTypeProperties() YIELD relType, propertyName, propertyTypes RETURN relType, propertyName, propertyTypes"},
+	{"Which nodes they connect, in a sample:", "MATCH (a)-[r]->(b) WITH labels(a) AS a, type(r) AS r, labels(b) AS b LIMIT 2000 " +
+		"WITH DISTINCT a, r, b LIMIT 200 RETURN '(' + reduce(x = '', l IN a | x + ':' + l) + ')-[:' + r + ']->(' + reduce(x = '', l IN b | x + ':' + l) + ')' AS line, null AS property, null AS types"},
 }
 
 // Describe implements [Conn].

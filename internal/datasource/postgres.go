@@ -75,7 +75,7 @@ func (p *server) connect(ctx context.Context) error {
 	if p.closed {
 		return errors.New("the datasource is closed")
 	}
-	if p.conn != nil && !p.conn.IsClosed() {
+	if p.conn != nil {
 		return nil
 	}
 	conn, err := pgconn.ConnectConfig(ctx, p.config)
@@ -126,12 +126,12 @@ func (p *server) within(ctx context.Context, write bool, end string, f func(cont
 		return late(ctx, own, err)
 	}
 	defer p.release()
-	if err := p.connect(own); err != nil {
-		return late(ctx, own, err)
-	}
 	begin := fmt.Sprintf("%s; SET LOCAL statement_timeout = %d; SET LOCAL lock_timeout = %d; SELECT 1",
 		begins[write], statementTime/time.Millisecond, cleanTime/time.Millisecond)
-	err := p.plain(own, begin)
+	err := p.begin(own, begin)
+	if p.conn == nil {
+		return late(ctx, own, err)
+	}
 	if err == nil {
 		err = f(own)
 	}
@@ -144,6 +144,23 @@ func (p *server) within(ctx context.Context, write bool, end string, f func(cont
 
 const rollback = "ROLLBACK"
 
+// begin begins a transaction. A connection that turns out to be gone is made
+// anew once: nothing was done on it.
+func (p *server) begin(ctx context.Context, statements string) error {
+	if err := p.connect(ctx); err != nil {
+		return err
+	}
+	err := p.plain(ctx, statements)
+	if err == nil || ctx.Err() != nil || !p.conn.IsClosed() {
+		return err
+	}
+	p.drop()
+	if err := p.connect(ctx); err != nil {
+		return err
+	}
+	return p.plain(ctx, statements)
+}
+
 // plain runs statements of ours.
 func (p *server) plain(ctx context.Context, statements string) error {
 	_, err := p.conn.Exec(ctx, statements).ReadAll()
@@ -152,18 +169,19 @@ func (p *server) plain(ctx context.Context, statements string) error {
 
 // clean leaves nothing of a statement behind: settings, locks, cursors.
 func (p *server) clean(ctx context.Context) {
-	if p.conn.IsClosed() {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)
 	defer cancel()
-	// One by one: what stands together is one transaction.
-	if p.plain(ctx, rollback) != nil || p.plain(ctx, "DISCARD ALL") != nil {
+	broken := p.conn.IsClosed()
+	if !broken && p.conn.TxStatus() != 'I' {
+		broken = p.plain(ctx, rollback) != nil
+	}
+	if broken || p.plain(ctx, "DISCARD ALL") != nil {
 		p.drop()
 	}
 }
 
-// drop ends the connection.
+// drop ends the connection, and waits for what the driver does about one that
+// has failed: it cancels the statement and reads what is on its way.
 func (p *server) drop() {
 	if p.conn == nil {
 		return
@@ -174,7 +192,10 @@ func (p *server) drop() {
 	select {
 	case <-p.conn.CleanupDone():
 	case <-ctx.Done():
+		_ = p.conn.Conn().Close()
+		<-p.conn.CleanupDone()
 	}
+	p.conn = nil
 }
 
 // Query implements [Database].
