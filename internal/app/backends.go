@@ -109,7 +109,7 @@ func openDemo(_ *App, s event.Seat) (backend.Backend, error) {
 		return nil, fmt.Errorf("demo options: %w", err)
 	}
 	var names []string
-	for _, a := range append(demo.Agents(), demo.Host()) {
+	for _, a := range demo.All() {
 		if a.ID == o.Persona {
 			return script.New(a.Script, script.Options{Pace: o.Pace}), nil
 		}

@@ -10,16 +10,6 @@ import (
 
 var errPending = errors.New("not there yet")
 
-// NewJob implements [control.Jobs].
-func (a *App) NewJob(_ context.Context, _ control.JobRequest) (event.FlowID, error) {
-	return "", errPending
-}
-
-// WouldReview implements [control.Jobs].
-func (a *App) WouldReview(_ context.Context, _ control.JobRequest) (bool, string, error) {
-	return false, "", errPending
-}
-
 // Wake implements [control.Jobs].
 func (a *App) Wake(_ context.Context, _ event.FlowID) error {
 	return errPending
@@ -33,26 +23,6 @@ func (a *App) Adopt(_ context.Context) error {
 // Outline implements [control.Jobs].
 func (a *App) Outline(_ context.Context, _ string) (event.FlowID, error) {
 	return "", errPending
-}
-
-// JobFiles implements [control.Jobs].
-func (a *App) JobFiles(_ context.Context, _ event.FlowID, _ string) ([]control.JobFile, error) {
-	return nil, errPending
-}
-
-// JobFile implements [control.Jobs].
-func (a *App) JobFile(_ context.Context, _ event.FlowID, _, _ string) (control.JobFile, []byte, error) {
-	return control.JobFile{}, nil, errPending
-}
-
-// JobDiff implements [control.Jobs].
-func (a *App) JobDiff(_ context.Context, _ event.FlowID, _, _, _ string) ([]control.FileDiff, error) {
-	return nil, errPending
-}
-
-// JobLog implements [control.Jobs].
-func (a *App) JobLog(_ context.Context, _ event.FlowID, _ int) ([]control.Commit, error) {
-	return nil, errPending
 }
 
 // Search implements [control.Jobs].

@@ -27,7 +27,7 @@ import (
 // talks reports whether a kind of session is one of package talk's: with an agent
 // of its own, or of a client.
 func talks(kind string) bool {
-	return kind == event.SessionInteractive || kind == event.SessionClient
+	return kind == event.SessionInteractive || kind == event.SessionClient || kind == event.SessionCompanion
 }
 
 // deciding is who decides in a session of that kind.

@@ -44,6 +44,9 @@ func (a *App) staff(ctx context.Context, s event.SessionStarted) (event.Staffed,
 		Budget: in.Budget, RunBudget: event.Budget{Tokens: t.settings.MaxTokens, Cost: t.settings.MaxCost},
 		Permission: event.Override{On: s.Asks},
 	}}
+	if s.Kind == event.SessionCompanion {
+		return a.companionStaff(t, out)
+	}
 	seats := t.seats
 	if s.Kind == event.SessionInteractive {
 		if out.Seat, err = a.hostSeat(t, out.Rules.Budget); err != nil {

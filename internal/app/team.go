@@ -31,6 +31,10 @@ type team struct {
 	// agent where nobody configured one.
 	talks   *config.Interactive
 	greeter *event.Seat
+	// plans is how jobs are planned, nil if nothing is said of it; planner and
+	// companion are the agents of jobs where nobody configured any.
+	plans              *config.Planning
+	planner, companion *event.Seat
 }
 
 // source says where the seats come from.
@@ -71,10 +75,10 @@ func (a *App) team(ctx context.Context, file string) (team, error) {
 			return team{}, err
 		}
 	}
-	t := team{settings: f.Settings, mode: f.Mode(), file: cmp.Or(file, base), prompt: f.Prompt, talks: f.Interactive}
+	t := team{settings: f.Settings, mode: f.Mode(), file: cmp.Or(file, base), prompt: f.Prompt, talks: f.Interactive, plans: f.Planning}
 	if len(f.Agents) == 0 { // the user's settings for whatever there is
 		t = a.unconfigured(ctx)
-		t.settings, t.mode = f.Settings, f.Mode()
+		t.settings, t.mode, t.plans = f.Settings, f.Mode(), f.Planning
 		if f.Interactive != nil {
 			t.talks = f.Interactive
 		}
@@ -173,8 +177,13 @@ func demoTeam() team {
 			Options: options(scripted{Persona: d.ID}),
 		})
 	}
-	t.greeter = &event.Seat{Backend: "demo", Model: "script:" + demo.Host().ID, Options: options(scripted{Persona: demo.Host().ID})}
+	t.greeter, t.planner = persona(demo.Host()), persona(demo.Planner())
 	return t
+}
+
+// persona is somebody of the demo.
+func persona(d demo.Agent) *event.Seat {
+	return &event.Seat{Backend: "demo", Model: "script:" + d.ID, Options: options(scripted{Persona: d.ID})}
 }
 
 // choose picks the seats a request names.

@@ -1,6 +1,7 @@
 // Package demo is the built-in offline demo: three scripted personas that work
 // on any task without a model, a key or a network, and a host to talk to, who
-// answers small talk itself and has the three work on everything else.
+// answers small talk itself and has the three work on everything else. A planner
+// plays jobs: it reads the documents, writes a plan, and carries it out.
 //
 // For [Task] they play a discussion written by hand. For any other task they say
 // that they are scripts and what each of them would do. Either way each answers,
@@ -52,6 +53,16 @@ func Host() Agent { return host() }
 var host = sync.OnceValue(func() Agent {
 	return Agent{"host", "makes you feel at home, and sends for the others", load("host")}
 })
+
+// Planner plans jobs and carries them out.
+func Planner() Agent { return planner() }
+
+var planner = sync.OnceValue(func() Agent {
+	return Agent{"planner", "reads what there is, writes a plan and keeps to it", load("planner")}
+})
+
+// All is everybody.
+func All() []Agent { return append(Agents(), Host(), Planner()) }
 
 func load(name string) *script.Script {
 	src, err := files.ReadFile(name + ".yaml")
