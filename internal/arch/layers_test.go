@@ -67,6 +67,7 @@ var layers = []struct {
 	{"tool/skill", "tool tool/front tool/typed"},
 	{"tool/web", "gear policy tool tool/typed"},
 	{"tool/project", "event policy project tool tool/typed"},
+	{"tool/todo", "tool tool/typed"},
 	{"proc", "event"},
 	{"tool/mcp", "event gear policy proc tool tool/typed"},
 	{"tool/*", "event tool"},
@@ -85,10 +86,10 @@ var layers = []struct {
 	{"embed/remote", "embed"},
 	{"index", "embed"},
 	{"engine", "event flow eventlog live"},
-	{"agent", "event flow eventlog live backend policy tool coord talk launch prompt engine"},
+	{"agent", "event flow eventlog live backend policy tool tool/todo coord talk job dialog launch prompt engine"},
 	{"redact", ""},
 	{"kit", "event policy gear confine workspace sandbox tool prompt agent"},
-	{"agent/agenttest", "event flow eventlog backend backend/script tool coord talk engine agent"},
+	{"agent/agenttest", "event flow eventlog backend backend/script tool coord talk job dialog engine agent"},
 
 	// Surfaces, what lies between them and the program, and the program.
 	{"config", "event policy gear backend"},
