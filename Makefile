@@ -5,7 +5,7 @@ TASK ?= Which sorting algorithm should I use for nearly sorted data?
 
 # What the tests use besides Go. Without one of them its tests are skipped, and
 # fail where CI=true.
-DEPS = bubblewrap busybox-static docker.io git iptables ripgrep tmux $(if $(shell command -v npm),,nodejs npm)
+DEPS = bubblewrap busybox-static chromium docker.io git iptables postgresql ripgrep tmux $(if $(shell command -v npm),,nodejs npm)
 
 .PHONY: run build check deps fmt vet test race fuzz bench update
 
