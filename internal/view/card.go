@@ -8,7 +8,7 @@ import (
 )
 
 // CardVersion is the version of a marshalled [Card].
-const CardVersion = 5
+const CardVersion = 6
 
 // A Card is the summary of a run: what it is about, how far it is and what each
 // agent does.
@@ -151,8 +151,11 @@ func (c Card) Agent(a event.AgentID) (AgentLine, bool) {
 
 // Apply returns c after e.
 func (c Card) Apply(e event.Event) Card {
-	if s, ok := e.Body.(event.RunStarted); ok {
+	switch s := e.Body.(type) {
+	case event.RunStarted:
 		c = begun(e, s)
+	case event.JobStarted:
+		c = Card{ID: e.Flow, Parent: s.Parent, Task: jobTitle(s), Mode: jobMode(s), Started: e.At}
 	}
 	c.Last = e.At
 	c.Ballot = c.Ballot.Apply(e)
@@ -182,6 +185,10 @@ func (c Card) Apply(e event.Event) Card {
 		c.Ended, c.Gates = e.At, nil
 		c.Status, c.StoppedBy, c.Error = f.Status, f.StoppedBy, f.Error
 		c.Presenter = f.Presenter
+	case event.JobEnded:
+		c.Ended, c.Gates, c.Status, c.Error = e.At, nil, f.Status, f.Why
+	case event.PhaseBegun: // a job that was over goes on
+		c.Ended, c.Status, c.Error = time.Time{}, "", ""
 	}
 	return c.agents(e).derived(e.At)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // CostVersion is the version of a marshalled [Cost].
-const CostVersion = 3
+const CostVersion = 4
 
 // Cost is what a run has used, by agent and in all, and what is left of its
 // budget. In a session with an agent it is what the conversation has used; the
@@ -93,6 +93,8 @@ func (c Cost) Apply(e event.Event) Cost {
 		for _, s := range f.Spec.Seats {
 			c.Agents = append(c.Agents, Spending{Agent: s.Agent, Label: s.Label})
 		}
+	case event.JobStarted:
+		c = Cost{Ceiling: f.Rules.Budget, Agents: []Spending{{Agent: f.Seat.Agent, Label: f.Seat.Label}}}
 	case event.Requested:
 		c = c.hold(e.ID, Hold{OpenTurn: OpenTurn{e.Agent, f.Turn}, Amount: f.Amount, Child: f.Child})
 	case event.Granted:

@@ -7,13 +7,14 @@ import (
 )
 
 // JobVersion is the version of a marshalled [Job].
-const JobVersion = 1
+const JobVersion = 2
 
 // A Job is how a job stands: its phases and todos, what waits for a person, and
 // everything people have said about its plan. It is a fold like the others.
 type Job struct {
-	Seq     uint64           `json:"seq"`
-	ID      event.FlowID     `json:"id"`
+	Seq uint64       `json:"seq"`
+	ID  event.FlowID `json:"id"`
+	// Started is how it was begun; a job that was renamed has its new title.
 	Started event.JobStarted `json:"started"` // by its seat no secrets are told
 	Begun   time.Time        `json:"begun,omitzero"`
 	Last    time.Time        `json:"last,omitzero"`
@@ -29,6 +30,8 @@ type Job struct {
 	StagedName string       `json:"staged_name,omitempty"`
 	// Problem is what is wrong with todos.yaml.
 	Problem string `json:"problem,omitempty"`
+	// Planned is how many phases the plan speaks of, zero if that is not known.
+	Planned int `json:"planned,omitempty"`
 
 	// Gates are what waits for a person. Review is the one about the plan or
 	// about trouble, nil if there is none; Revision is what a reply must name.
@@ -52,13 +55,15 @@ type Job struct {
 	// Draft is feedback somebody is writing.
 	Draft string `json:"draft,omitempty"`
 
-	// Ended is what it has come to, nil while it goes on.
+	// Ended is what it has come to, nil while it goes on; Over is when that was.
 	Ended *event.JobEnded `json:"ended,omitempty"`
+	Over  time.Time       `json:"over,omitzero"`
 
 	// Doing is what the agent does just now, in words; Turn its take.
 	Doing string      `json:"doing,omitempty"`
 	Turn  *event.Turn `json:"turn,omitempty"`
-	// Runs are those that carried out phases, and Going the one that goes on.
+	// Going is the run that carries a phase out; those before are with their
+	// phases.
 	Going event.FlowID `json:"going,omitempty"`
 
 	Calls    int            `json:"calls"` // of models
@@ -68,10 +73,29 @@ type Job struct {
 	Worked   event.Duration `json:"worked,omitempty"` // not counting what waited
 	// Estimate is what is left to do as things stand, if that can be told.
 	Estimate *event.Estimate `json:"estimate,omitempty"`
-	// Mutations are what it changed in graphs, newest last.
+	// Mutations are the newest of what it changed in graphs, oldest first; Mutated
+	// counts all.
 	Mutations []JobMutation `json:"mutations,omitempty"`
+	Mutated   int           `json:"mutated,omitempty"`
 	Refusals  []Refusal     `json:"refusals,omitempty"`
-	Heard     []string      `json:"heard,omitempty"` // ids of what has no verdict yet
+	Heard     []string      `json:"heard,omitempty"` // ids of what people said that has no verdict yet
+
+	// What the fold goes on with: Put is what was put forward, by people and by
+	// the agent, and has no verdict yet; Keeping why the workspace is about to be
+	// committed; Before how the files stood when a revision of the plan began.
+	Put     []event.Event    `json:"put,omitempty"`
+	Keeping []JobKeep        `json:"keeping,omitempty"`
+	Before  []event.KeptFile `json:"before,omitempty"`
+	// Agreed are the todos a person has approved that have not begun yet.
+	Agreed []event.Todo `json:"agreed,omitempty"`
+}
+
+// Title is what the job is called: the title it was given, or else what is wanted.
+func (j Job) Title() event.Content {
+	if j.Started.Title != "" {
+		return event.Inline(j.Started.Title)
+	}
+	return j.Started.Description
 }
 
 // A JobState is what a job does.
@@ -117,6 +141,37 @@ type JobPhase struct {
 	// Approved are the todos as the person approved them: what ran is to be held
 	// against it.
 	Approved []event.Todo `json:"approved,omitempty"`
+	// Drift is how what was done differs from that, once the phase is over.
+	Drift []JobDrift `json:"drift,omitempty"`
+	// Counted is the part of Usage that is told of todos, or went before them.
+	Counted event.Usage `json:"counted,omitzero"`
+}
+
+// A JobDrift is a todo that was done otherwise than it was approved.
+type JobDrift struct {
+	ID   string    `json:"id"`
+	Kind DriftKind `json:"kind"`
+	// Text is what was approved, or added; Now is what it became.
+	Text string `json:"text"`
+	Now  string `json:"now,omitempty"`
+}
+
+// A DriftKind says how something differs from what was approved.
+type DriftKind string
+
+const (
+	DriftUndone  DriftKind = "undone"  // approved, and not done
+	DriftAdded   DriftKind = "added"   // not approved, and there
+	DriftChanged DriftKind = "changed" // in other words
+	DriftOverrun DriftKind = "overrun" // left out by the person, and done
+)
+
+// A JobKeep is why the workspace is about to be committed.
+type JobKeep struct {
+	Ref   string   `json:"ref"` // the id of the fact
+	What  string   `json:"what"`
+	By    string   `json:"by,omitempty"`
+	Todos []string `json:"todos,omitempty"` // of the phase that goes on
 }
 
 // A JobTodo is one thing to be done, and what became of it.
@@ -139,7 +194,8 @@ type JobCommit struct {
 
 // A JobRound is one round of review.
 type JobRound struct {
-	Round    int       `json:"round"`
+	Round    int       `json:"round"` // from 1 in the job
+	Gate     string    `json:"gate"`
 	Phase    int       `json:"phase"`
 	Revision int       `json:"revision"` // the newest
 	Commit   string    `json:"commit"`   // what was looked at

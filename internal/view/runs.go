@@ -16,11 +16,12 @@ const (
 // A Row is one flow in a list of them.
 type Row struct {
 	ID event.FlowID `json:"id"`
-	// Kind is "run" or "session"; empty if that is not known here.
+	// Kind is "run", "session" or "job"; empty if that is not known here.
 	Kind string `json:"kind,omitempty"`
-	// Parent is the session that launched the run.
+	// Parent is the session or job that launched the run, or the session the job
+	// was begun from.
 	Parent event.FlowID `json:"parent,omitempty"`
-	// Task of a session is its title.
+	// Task of a session or a job is its title.
 	Task   event.Content   `json:"task"`
 	Mode   string          `json:"mode"`
 	Agents []event.AgentID `json:"agents,omitempty"`
@@ -49,6 +50,17 @@ type Row struct {
 	Archived    bool          `json:"archived,omitempty"`
 	// Fork is the session it was forked from.
 	Fork event.FlowID `json:"fork,omitempty"`
+	// Of a job: what it does and why, how far it is ("2 of ~4"), how many of the
+	// todos of its phase are done, what it has cost, and the session of its
+	// companion. About is the job that a companion's session is about.
+	Job       JobState     `json:"job,omitempty"`
+	Why       string       `json:"why,omitempty"`
+	Phase     string       `json:"phase,omitempty"`
+	Done      int          `json:"done,omitempty"`
+	Todos     int          `json:"todos,omitempty"`
+	Cost      event.Money  `json:"cost,omitempty"`
+	Companion event.FlowID `json:"companion,omitempty"`
+	About     event.FlowID `json:"about,omitempty"`
 }
 
 // RowOf makes a row from the first and the last event of a log.
@@ -57,15 +69,21 @@ func RowOf(first, last event.Event) Row {
 	r.Duration = event.Duration(max(last.At.Sub(first.At), 0))
 	switch f := first.Body.(type) {
 	case event.SessionStarted:
-		r.Kind, r.Session, r.Client, r.Fork = KindSession, f.Kind, f.Client, f.Fork
+		r.Kind, r.Session, r.Client, r.Fork, r.About = KindSession, f.Kind, f.Client, f.Fork, f.Job
+	case event.JobStarted:
+		r.Kind, r.Parent, r.Task, r.Mode, r.Companion = KindJob, f.Parent, jobTitle(f), jobMode(f), f.Companion
+		r.Agents = append([]event.AgentID{f.Seat.Agent}, f.Rules.Agents...)
 	case event.RunStarted:
 		r.Kind, r.Parent, r.Task, r.Mode = KindRun, f.Spec.Parent, f.Spec.Task, mode(f.Spec, f.Rules)
 		for _, s := range f.Spec.Seats {
 			r.Agents = append(r.Agents, s.Agent)
 		}
 	}
-	if f, ok := last.Body.(event.Finished); ok {
+	switch f := last.Body.(type) {
+	case event.Finished:
 		r.Finished, r.Status, r.StoppedBy, r.Ended = true, f.Status, f.StoppedBy, last.At
+	case event.JobEnded:
+		r.Finished, r.Status, r.Ended = true, f.Status, last.At
 	}
 	return r
 }
@@ -75,9 +93,48 @@ func (r Row) With(s Session) Row {
 	r.Task, r.Turns, r.Doing, r.Session = s.Title(), s.Turns.Len(), s.State(), s.Kind
 	r.LastMessage, r.LastByYou = s.LastMessage()
 	if t := s.Talk; t != nil {
-		r.Project, r.Archived, r.Client = t.Project, t.Archived, t.Client
+		r.Project, r.Archived, r.Client, r.About = t.Project, t.Archived, t.Client, t.Job
 	}
 	return r
+}
+
+// WithJob is the row of a job with what is in the middle of its log.
+func (r Row) WithJob(j Job) Row {
+	r.Task, r.Job, r.Why, r.Phase, r.Cost = j.Title(), j.State, j.Why, j.Phase(), j.Usage.Cost
+	r.Finished = j.State.Over()
+	if r.Status, r.Ended = "", j.Over; j.Ended != nil {
+		r.Status = j.Ended.Status
+	}
+	if p, ok := j.Current(); ok && !j.State.Over() {
+		for _, t := range p.Todos {
+			if !t.Skip {
+				r.Todos++
+			}
+			if t.Done {
+				r.Done++
+			}
+		}
+	}
+	return r
+}
+
+func jobTitle(f event.JobStarted) event.Content { return Job{Started: f}.Title() }
+
+// jobMode says in words how a job was asked to go.
+func jobMode(f event.JobStarted) string {
+	s := "phases"
+	if n := len(f.Rules.Agents); f.Rules.Execute == event.ExecuteRun {
+		s += ", carried out by " + count(n, "agent")
+	}
+	switch f.Rules.Review {
+	case event.ReviewNever:
+		return s + ", no review"
+	case event.ReviewPlans:
+		return s + ", every plan reviewed"
+	case event.ReviewFirst:
+		return s + ", plan reviewed"
+	}
+	return s
 }
 
 // Title is the task on one line of at most width characters. A task kept as a

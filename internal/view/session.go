@@ -7,7 +7,7 @@ import (
 )
 
 // SessionVersion is the version of a marshalled [Session].
-const SessionVersion = 3
+const SessionVersion = 4
 
 // A Session is a conversation: what was said, the runs that worked on it, and
 // what came of them. It is a fold like the others.
@@ -146,6 +146,10 @@ type Heard struct {
 	// Cancel asks that what goes on ends; Held says that somebody reads a question.
 	Cancel *event.CancelRequested `json:"cancel,omitempty"`
 	Held   *event.Held            `json:"held,omitempty"`
+	// Of a companion's session.
+	Outlined *event.Outlined `json:"outlined,omitempty"`
+	Linked   *event.Linked   `json:"linked,omitempty"`
+	Tiered   *event.Tiered   `json:"tiered,omitempty"`
 }
 
 // A SessionState is what a session does.
@@ -190,6 +194,8 @@ func (s Session) Title() event.Content {
 	switch {
 	case s.Name != "":
 		return event.Inline(s.Name)
+	case s.Talk != nil && s.Talk.Outline != nil && s.Talk.Outline.Title != "":
+		return event.Inline(s.Talk.Outline.Title)
 	case s.Turns.Len() > 0:
 		return s.Turns.At(0).Text
 	case s.Talk != nil && len(s.Talk.Held) > 0:

@@ -63,8 +63,9 @@ func (s Session) Apply(e event.Event) Session {
 
 func sessionBegun(e event.Event, f event.SessionStarted) Session {
 	s := Session{Seq: e.Seq, ID: e.Flow, Kind: f.Kind, Config: f.Config, From: f.From, Asks: f.Asks, Started: e.At, Last: e.At}
-	if f.Kind == event.SessionInteractive || f.Kind == event.SessionClient {
-		s.Talk = &Talk{Client: f.Client, Fork: f.Fork}
+	switch f.Kind {
+	case event.SessionInteractive, event.SessionClient, event.SessionCompanion:
+		s.Talk = &Talk{Client: f.Client, Fork: f.Fork, Job: f.Job}
 	}
 	return s
 }

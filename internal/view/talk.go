@@ -47,6 +47,12 @@ type Talk struct {
 	// After is how the run ended that the agent has just been told of; empty once
 	// the turn is over.
 	After event.Status `json:"after,omitempty"`
+	// Of a companion's session: the job it is about; before there is one, what
+	// somebody is about to begin; and the tiers of tools that people have turned
+	// on or off.
+	Job     event.FlowID    `json:"job,omitempty"`
+	Outline *event.Outlined `json:"outline,omitempty"`
+	Tiers   []event.Tiered  `json:"tiers,omitempty"` // the newest of each tier
 }
 
 // Held is something said that its agent has not heard yet.
@@ -119,6 +125,8 @@ const (
 	StepCompacted StepKind = "compacted" // the conversation was put into fewer words
 	StepOpened    StepKind = "opened"    // a project was opened
 	StepPublished StepKind = "published" // a deliverable was put into one
+	StepOutlined  StepKind = "outlined"  // a job was outlined
+	StepLinked    StepKind = "linked"    // the session is about a job from now on
 )
 
 // States of a session with an agent, besides those of any session.

@@ -17,9 +17,9 @@ func (s Session) talks(e event.Event) Session {
 		s.Resumed++
 		s.Gates = reading(s.Gates, false, e.At, func(Gate) bool { return true })
 	case event.Said, event.Renamed, event.Withdrawn, event.Amended, event.Waived, event.Pinned, event.Archived,
-		event.CancelRequested:
+		event.CancelRequested, event.Tiered:
 		return s.hear(e)
-	case event.Opened, event.Published:
+	case event.Opened, event.Published, event.Outlined, event.Linked:
 		if e.Agent == "" {
 			return s.hear(e)
 		}
@@ -67,6 +67,12 @@ func (s Session) hear(e event.Event) Session {
 		h.Cancel = &f
 	case event.Held:
 		h.Held = &f
+	case event.Outlined:
+		h.Outlined = &f
+	case event.Linked:
+		h.Linked = &f
+	case event.Tiered:
+		h.Tiered = &f
 	}
 	s.Heard = append(slices.Clip(s.Heard), h)
 	return s
@@ -106,6 +112,13 @@ func (s Session) admitTalk(e event.Event, ref string) Session {
 		return s.published(e, *h.Published)
 	case h.Cancel != nil:
 		return s.stop(*h.Cancel)
+	case h.Outlined != nil:
+		return s.outlined(e, *h.Outlined)
+	case h.Linked != nil:
+		return s.linked(e, *h.Linked)
+	case h.Tiered != nil:
+		t.Tiers = slices.DeleteFunc(slices.Clone(t.Tiers), func(x event.Tiered) bool { return x.Tier == h.Tiered.Tier })
+		t.Tiers = append(t.Tiers, *h.Tiered)
 	}
 	return s
 }

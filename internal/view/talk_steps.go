@@ -53,6 +53,10 @@ func (s Session) worked(e event.Event) Session {
 		return s.opened(e, f)
 	case event.Published:
 		return s.published(e, f)
+	case event.Outlined:
+		return s.outlined(e, f)
+	case event.Linked:
+		return s.linked(e, f)
 	}
 	return s
 }
@@ -174,6 +178,31 @@ func (s Session) opened(e event.Event, f event.Opened) Session {
 
 func (s Session) published(e event.Event, f event.Published) Session {
 	return s.step(SessionStep{ID: e.ID, At: e.At, Kind: StepPublished, By: f.By, Run: f.Run, Text: event.Inline(f.Note), Published: &f})
+}
+
+// outlined takes in what of a job was outlined; what is not said stays as it was.
+func (s Session) outlined(e event.Event, f event.Outlined) Session {
+	var now event.Outlined
+	if s.Talk.Outline != nil {
+		now = *s.Talk.Outline
+	}
+	now.By = f.By
+	if f.Title != "" {
+		now.Title = f.Title
+	}
+	if !f.Description.Empty() {
+		now.Description = f.Description
+	}
+	if !f.Instructions.Empty() {
+		now.Instructions = f.Instructions
+	}
+	s.Talk.Outline = &now
+	return s.step(SessionStep{ID: e.ID, At: e.At, Kind: StepOutlined, Text: f.Description, By: f.By})
+}
+
+func (s Session) linked(e event.Event, f event.Linked) Session {
+	s.Talk.Job = f.Job
+	return s.step(SessionStep{ID: e.ID, At: e.At, Kind: StepLinked, Text: event.Inline(string(f.Job)), By: f.By})
 }
 
 // step shows something more in the newest turn.
