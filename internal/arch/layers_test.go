@@ -70,6 +70,7 @@ var layers = []struct {
 	{"tool/todo", "tool tool/typed"},
 	{"proc", "event"},
 	{"tool/mcp", "event gear policy proc tool tool/typed"},
+	{"tool/data", "event policy confine datasource tool tool/typed"},
 	{"tool/*", "event tool"},
 
 	{"sandbox/sandboxtest", "event policy proc sandbox"},
@@ -94,6 +95,7 @@ var layers = []struct {
 	// Surfaces, what lies between them and the program, and the program.
 	{"config", "event policy gear backend"},
 	{"control", "event live view launch project jobdir"},
+	{"tool/companion", "event view control tool tool/typed"},
 	{"cli", "event live view config launch project control"},
 	{"mcpserve", "event view launch control"},
 	{"tui/text", "view"},

@@ -32,6 +32,9 @@ func (r *remote) Schema() json.RawMessage { return r.schema }
 // for it to say and not for us to believe.
 func (*remote) Tier() tool.Tier { return tool.World }
 
+// ReadsOnly is what the server says of the tool, for whoever binds only those.
+func (r *remote) ReadsOnly() bool { return r.reads }
+
 // Action implements [tool.Actor].
 func (r *remote) Action(input json.RawMessage) policy.Action {
 	return policy.Action{Tool: r.name, Kind: policy.MCP, Target: r.target, By: r.server.who(), Input: string(input)}

@@ -78,7 +78,7 @@ func newFake() *sdk.Server {
 		func(_ context.Context, _ *sdk.CallToolRequest, in line) (*sdk.CallToolResult, any, error) {
 			return texts("You said: " + in.Text), nil, nil
 		})
-	sdk.AddTool(s, &sdk.Tool{Name: "structured", Description: "Gives structure back."},
+	sdk.AddTool(s, &sdk.Tool{Name: "structured", Description: "Gives structure back.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}},
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, map[string]int, error) {
 			return nil, map[string]int{"answer": 42}, nil
 		})

@@ -39,6 +39,7 @@ type offer struct {
 	target string // server/tool, what rules are about
 	about  string
 	schema json.RawMessage
+	reads  bool // the server says that it only looks
 }
 
 // tools asks a server what it offers, and keeps what can be used. Notes say what
@@ -71,6 +72,7 @@ func (l *link) tools(ctx context.Context, s *server) (found []offer, notes []str
 		found = append(found, offer{
 			name: t.name, tool: t.raw.Name, target: s.gear.Name + "/" + clean(t.raw.Name, maxDescription),
 			about: about(s.gear.Name, t.raw.Description), schema: schema,
+			reads: t.raw.Annotations != nil && t.raw.Annotations.ReadOnlyHint,
 		})
 	}
 	return found, notes, nil

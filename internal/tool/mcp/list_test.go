@@ -33,6 +33,17 @@ func TestMany(t *testing.T) {
 	}
 }
 
+// What a server says of its tools is known, and changes nothing by itself.
+func TestReadsOnly(t *testing.T) {
+	all := tools(t, open(t, Options{}, program(t, "fake")))
+	for name, want := range map[string]bool{"structured": true, "echo": false} {
+		x := all[name].(*remote)
+		if x.ReadsOnly() != want || x.Tier() != tool.World {
+			t.Errorf("%s: %v, tier %v", name, x.ReadsOnly(), x.Tier())
+		}
+	}
+}
+
 func TestHostileList(t *testing.T) {
 	s := open(t, Options{}, program(t, "hostile"))
 	all := tools(t, s)
