@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"conclave/internal/coord"
+	"conclave/internal/dialog"
 	"conclave/internal/event"
+	"conclave/internal/job"
 	"conclave/internal/prompt"
 	"conclave/internal/talk"
 )
@@ -34,7 +36,7 @@ type saying struct {
 	fact event.Fact
 	// message is what a person has said, which may be taken back.
 	message string
-	entry   *talk.Entry // of a session
+	entry   *dialog.Entry // of a session
 }
 
 // heard is what the turn was told meanwhile, in the words for the agent. What it
@@ -50,7 +52,7 @@ func (t *turn) heard(ctx context.Context) ([]saying, error) {
 		case talk.NoteWant:
 			t.runs.ended(*n.want)
 			continue
-		case coord.NotePermission, coord.NoteBudget:
+		case coord.NotePermission, coord.NoteBudget, job.NoteKept:
 			continue // nobody waits for it any more
 		}
 		text, err := t.words(ctx, n)

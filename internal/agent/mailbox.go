@@ -6,21 +6,27 @@ import (
 	"sync"
 
 	"conclave/internal/coord"
+	"conclave/internal/dialog"
 	"conclave/internal/engine"
 	"conclave/internal/event"
+	"conclave/internal/job"
 	"conclave/internal/talk"
 )
 
-// A note is what a turn is told, by a run or by a session. The kinds they share
-// have the same names.
+// A note is what a turn is told, by a run, a session or a job. The kinds they
+// share have the same names.
 type note struct {
 	coord.Note
-	want *talk.Want  // a run that was wanted, as it has ended
-	said *talk.Entry // what a person has said in a session
+	want *talk.Want    // a run that was wanted, as it has ended
+	said *dialog.Entry // what a person has said in a session
+	kept *event.Kept   // the commit after something the agent of a job put forward
 }
 
 // noteOf is a note as it comes through a port.
 func noteOf(x any) note {
+	if n, ok := x.(job.Note); ok {
+		return note{Note: coord.Note{Kind: n.Kind, Gate: n.Gate, Choice: n.Choice, Text: n.Text}, kept: n.Kept}
+	}
 	n, ok := x.(talk.Note)
 	if !ok {
 		return note{Note: x.(coord.Note)}

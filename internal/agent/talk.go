@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"conclave/internal/backend"
+	"conclave/internal/dialog"
 	"conclave/internal/engine"
 	"conclave/internal/event"
 	"conclave/internal/flow"
@@ -33,6 +33,12 @@ type Talker struct {
 	// Picture reads a picture that came with something said and was not kept with
 	// it.
 	Picture func(ctx context.Context, file string) (backend.Image, error)
+	// Only: the agent has the tools of its Desk and no others, and launches no
+	// runs.
+	Only bool
+	// Prompt is the system prompt, for an agent that is told something else than
+	// how to launch runs: that of a job's companion.
+	Prompt func(ctx context.Context, w talk.Work) (string, error)
 }
 
 var _ engine.Doer = (*Talker)(nil)
@@ -58,31 +64,13 @@ func (t *turn) converse(ctx context.Context, k *Talker, w talk.Work) error {
 		return err
 	}
 	t.conv = &conversation{t: t, round: w.Round, most: w.Staffed.Rules.MaxCalls, picture: k.Picture}
-	if err := t.conv.load(ctx, w); err != nil {
+	if err := t.conv.load(ctx, dialog.Part{Summary: w.Summary, Pins: w.Pins, History: w.History}); err != nil {
 		return err
 	}
 	if err := t.takeUp(ctx); err != nil {
 		return err
 	}
-	for {
-		if t.conv.answered() { // and cut before it could say that this was all
-			return t.concluded(ctx)
-		}
-		if err := t.hear(ctx); err != nil {
-			return err
-		}
-		if t.calls >= t.left {
-			return &limitError{t.conv.most}
-		}
-		reply, called, err := t.speak(ctx)
-		if err != nil {
-			return err
-		}
-		over, err := t.heed(ctx, reply, called)
-		if err != nil || over {
-			return err
-		}
-	}
+	return t.discuss(ctx)
 }
 
 // lay puts the system prompt and the tools in place. None of the tools with which
@@ -90,19 +78,32 @@ func (t *turn) converse(ctx context.Context, k *Talker, w talk.Work) error {
 func (t *turn) lay(ctx context.Context, k *Talker, w talk.Work) error {
 	t.tools = map[string]tool.Tool{}
 	t.runs = newLaunchRun(t, k, w)
-	t.bind(t.runs)
-	tools := t.bound(false, false)
+	var tools []tool.Tool
+	if !k.Only {
+		t.bind(t.runs)
+		tools = t.bound(false, false)
+	}
 	if k.Desk != nil {
 		tools = append(tools, k.Desk(t.record)...)
 	}
-	for _, x := range append(tools, readResult{t}) {
+	t.offer(append(tools, readResult{t})...)
+	var err error
+	if k.Prompt != nil {
+		t.in.System, err = k.Prompt(ctx, w)
+		t.in.System = t.clean(t.in.System)
+		return err
+	}
+	t.in.System, err = t.system(ctx, k, w)
+	return err
+}
+
+// offer binds tools, but for those of runs and names that are taken.
+func (t *turn) offer(tools ...tool.Tool) {
+	for _, x := range tools {
 		if !slices.Contains(coordinating, x.Name()) && t.tools[x.Name()] == nil {
 			t.bind(x)
 		}
 	}
-	var err error
-	t.in.System, err = t.system(ctx, k, w)
-	return err
 }
 
 // coordinating are the tools of runs.
@@ -112,65 +113,4 @@ var coordinating = []string{event.ToolNewAnswer, event.ToolVote, "ask_others"}
 func (t *turn) record(ctx context.Context, b event.Body) error {
 	_, err := t.port.Submit(ctx, t.fact("desk", b))
 	return err
-}
-
-// heed acts on a reply: tools, or the end of the turn.
-func (t *turn) heed(ctx context.Context, r backend.Reply, called event.Fact) (over bool, err error) {
-	body := called.Body.(event.Called)
-	if len(body.Tools) == 0 {
-		if strings.TrimSpace(r.Text) == "" && !t.conv.spoke {
-			t.granted, t.spent = body.Request, r.Usage
-			return false, &backend.Error{Kind: backend.Garbled, Message: "the model said nothing"}
-		}
-		return true, t.concluded(ctx, called)
-	}
-	if _, err := t.port.Submit(ctx, called); err != nil {
-		return false, err
-	}
-	if err := t.conv.add(ctx, talk.Entry{ID: called.ID, Turn: t.turn, Called: &body}); err != nil {
-		return false, err
-	}
-	if t.calls < t.left {
-		_, err = t.carryOut(ctx, body.Tools)
-		return false, err
-	}
-	for _, c := range body.Tools {
-		if _, err := t.returned(ctx, c, tool.Failed(noCallsLeft)); err != nil {
-			return false, err
-		}
-	}
-	return false, &limitError{t.conv.most}
-}
-
-// concluded ends the turn, together with the reply that does.
-func (t *turn) concluded(ctx context.Context, with ...event.Fact) error {
-	_, err := t.port.Submit(ctx, append(with, t.fact("concluded", event.Concluded{Turn: t.turn}))...)
-	return err
-}
-
-// takeUp finishes the calls of a turn that was cut. A run that was wanted is
-// waited for; of anything else nobody knows whether it took effect, but for what
-// stood after a run, which had not begun.
-func (t *turn) takeUp(ctx context.Context) error {
-	begun := true
-	for _, c := range slices.Clone(t.conv.open) {
-		begun = begun && c.Name != event.ToolLaunchRun
-		var err error
-		if begun {
-			_, err = t.returned(ctx, c, tool.Failed(outcomeUnknown))
-		} else {
-			_, err = t.use(ctx, c)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A limitError says that a turn has made all the model calls it may.
-type limitError struct{ calls int }
-
-func (e *limitError) Error() string {
-	return fmt.Sprintf("the turn has made all of its %d model calls; say something to have the agent go on", e.calls)
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"conclave/internal/backend"
+	"conclave/internal/dialog"
 	"conclave/internal/event"
 	"conclave/internal/prompt"
-	"conclave/internal/talk"
 )
 
 // makeRoom puts the conversation into fewer words if there is something to win.
@@ -29,7 +29,7 @@ func (c *conversation) kept(cut int) int64 {
 		n += weight(e)
 	}
 	for _, e := range c.entries {
-		if e.Pinned || e.Said != nil && e.Turn.Round == c.round {
+		if e.Pinned || c.users(e) {
 			n += weight(e)
 		}
 		if e.ID == c.ends[cut-1] {
@@ -39,10 +39,12 @@ func (c *conversation) kept(cut int) int64 {
 	return int64(n / 3) // as size counts
 }
 
-func weight(e talk.Entry) int {
+func weight(e dialog.Entry) int {
 	switch {
 	case e.Said != nil:
 		return e.Said.Text.Size
+	case e.Briefed != nil:
+		return e.Briefed.Text.Size
 	case e.Called != nil:
 		return e.Called.Text.Size
 	case e.Returned != nil:
@@ -95,7 +97,7 @@ func (c *conversation) compact(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	i := 1 + slices.IndexFunc(c.entries, func(e talk.Entry) bool { return e.ID == done.Through })
+	i := 1 + slices.IndexFunc(c.entries, func(e dialog.Entry) bool { return e.ID == done.Through })
 	covered, rest := c.entries[:i], c.entries[i:]
 	wanted, err := c.wanted(ctx, covered)
 	if err != nil {
@@ -123,7 +125,7 @@ func (c *conversation) compact(ctx context.Context) (bool, error) {
 }
 
 // restart is the conversation from its summary on.
-func (c *conversation) restart(ctx context.Context, s event.Compacted, entries []talk.Entry) error {
+func (c *conversation) restart(ctx context.Context, s event.Compacted, entries []dialog.Entry) error {
 	c.t.in.Messages, c.ends, c.entries, c.open, c.begin = nil, nil, nil, nil, 0
 	if err := c.preface(ctx, s); err != nil {
 		return err
@@ -138,16 +140,16 @@ func (c *conversation) restart(ctx context.Context, s event.Compacted, entries [
 
 // wanted is what the user has said in this turn, as far as it is among entries or
 // was carried along by an earlier summary.
-func (c *conversation) wanted(ctx context.Context, entries []talk.Entry) (string, error) {
+func (c *conversation) wanted(ctx context.Context, entries []dialog.Entry) (string, error) {
 	all := []string{}
 	if c.carried != "" {
 		all = append(all, c.carried)
 	}
 	for _, e := range entries {
-		if e.Said == nil || e.Turn.Round != c.round || e.Pinned {
+		if !c.users(e) || e.Pinned {
 			continue
 		}
-		text, _, err := c.said(ctx, *e.Said)
+		text, _, err := c.heard(ctx, e)
 		if err != nil {
 			return "", err
 		}
@@ -197,11 +199,11 @@ func (c *conversation) preface(ctx context.Context, s event.Compacted) error {
 // A pin is an entry that stays as it is, and whose words they are.
 type pin struct{ from, text string }
 
-func (c *conversation) pin(ctx context.Context, e talk.Entry) (p pin, err error) {
+func (c *conversation) pin(ctx context.Context, e dialog.Entry) (p pin, err error) {
 	switch {
-	case e.Said != nil:
+	case e.Said != nil, e.Briefed != nil:
 		p.from = "user"
-		p.text, _, err = c.said(ctx, *e.Said)
+		p.text, _, err = c.heard(ctx, e)
 	case e.Called != nil:
 		p.from = "you"
 		p.text, err = c.t.text(ctx, e.Called.Text)

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"conclave/internal/backend"
+	"conclave/internal/dialog"
 	"conclave/internal/event"
-	"conclave/internal/talk"
 )
 
-// A conversation is what the agent of a session is sent, made of facts alone and
+// A conversation is what the agent of a session or of a job is sent, made of facts alone and
 // in one way: what this turn has just recorded is added like what another process
 // recorded last week. So whoever goes on with it sends the same bytes.
 type conversation struct {
@@ -22,9 +22,9 @@ type conversation struct {
 	most    int // model calls in a turn
 	picture func(context.Context, string) (backend.Image, error)
 
-	pins    []talk.Entry // of what the summary covers
-	entries []talk.Entry // since the summary
-	ends    []string     // for each message the last fact that is in it; empty for none
+	pins    []dialog.Entry // of what the summary covers
+	entries []dialog.Entry // since the summary
+	ends    []string       // for each message the last fact that is in it; empty for none
 	open    []event.ToolCall
 	begin   int      // the message with which this turn began; zero if nothing is before it
 	did     []string // by a backend's own loop before this turn was cut
@@ -33,14 +33,14 @@ type conversation struct {
 }
 
 // load takes in what there is.
-func (c *conversation) load(ctx context.Context, w talk.Work) error {
-	c.pins = w.Pins
-	if w.Summary != nil {
-		if err := c.preface(ctx, *w.Summary); err != nil {
+func (c *conversation) load(ctx context.Context, p dialog.Part) error {
+	c.pins = p.Pins
+	if p.Summary != nil {
+		if err := c.preface(ctx, *p.Summary); err != nil {
 			return err
 		}
 	}
-	for _, e := range w.History {
+	for _, e := range p.History {
 		if err := c.add(ctx, e); err != nil {
 			return err
 		}
@@ -66,10 +66,10 @@ func (c *conversation) fill() int64 {
 }
 
 // add takes in one entry.
-func (c *conversation) add(ctx context.Context, e talk.Entry) error {
+func (c *conversation) add(ctx context.Context, e dialog.Entry) error {
 	c.entries = append(c.entries, e)
 	switch {
-	case e.Said != nil:
+	case e.Said != nil, e.Briefed != nil:
 		c.settle()
 		return c.hear(ctx, e)
 	case e.Called != nil:
@@ -83,9 +83,10 @@ func (c *conversation) add(ctx context.Context, e talk.Entry) error {
 	return nil
 }
 
-// hear adds what a person said, to the last message if that is the user's too.
-func (c *conversation) hear(ctx context.Context, e talk.Entry) error {
-	text, images, err := c.said(ctx, *e.Said)
+// hear adds what a person said, or what a job tells its agent, to the last message
+// if that is the user's too.
+func (c *conversation) hear(ctx context.Context, e dialog.Entry) error {
+	text, images, err := c.heard(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (c *conversation) hear(ctx context.Context, e talk.Entry) error {
 
 // speak adds a reply of the agent's, as its provider gave it if that is the one
 // that reads it again. An empty one is none: no provider takes it back.
-func (c *conversation) speak(ctx context.Context, e talk.Entry) error {
+func (c *conversation) speak(ctx context.Context, e dialog.Entry) error {
 	text, err := c.t.text(ctx, e.Called.Text)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (c *conversation) speak(ctx context.Context, e talk.Entry) error {
 
 // result adds what a call gave back. What a backend's own loop has called is part
 // of what it then said; if it was cut before that, it is told.
-func (c *conversation) result(ctx context.Context, e talk.Entry) error {
+func (c *conversation) result(ctx context.Context, e dialog.Entry) error {
 	text, err := c.t.text(ctx, e.Returned.Result)
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func (c *conversation) result(ctx context.Context, e talk.Entry) error {
 
 // ended adds what a run has come to whose turn was over before it was told: as the
 // result of the call, if nothing has come in between, else as news.
-func (c *conversation) ended(ctx context.Context, e talk.Entry) error {
+func (c *conversation) ended(ctx context.Context, e dialog.Entry) error {
 	text, err := c.t.outcomeOf(ctx, *e.Ended)
 	if err != nil {
 		return err
@@ -217,13 +218,27 @@ func (c *conversation) back(ctx context.Context, id string, r event.ToolReturned
 	if c.t.agent.Backend.Traits().OwnsLoop {
 		return nil
 	}
-	return c.add(ctx, talk.Entry{ID: id, Turn: c.t.turn, Returned: &r})
+	return c.add(ctx, dialog.Entry{ID: id, Turn: c.t.turn, Returned: &r})
 }
 
 // answered reports whether the last word is the agent's, in this turn.
 func (c *conversation) answered() bool {
 	n := len(c.entries)
 	return n > 0 && c.entries[n-1].Called != nil && c.entries[n-1].Turn.Round == c.round && len(c.open) == 0 && c.spoke
+}
+
+// heard is what an entry of the user's side says.
+func (c *conversation) heard(ctx context.Context, e dialog.Entry) (string, []backend.Image, error) {
+	if e.Briefed != nil {
+		text, err := c.t.text(ctx, e.Briefed.Text)
+		return text, nil, err
+	}
+	return c.said(ctx, *e.Said)
+}
+
+// users reports whether an entry is of the user's side, in the turn that goes on.
+func (c *conversation) users(e dialog.Entry) bool {
+	return (e.Said != nil || e.Briefed != nil) && e.Turn.Round == c.round
 }
 
 // said is something a person said, as the agent hears it, with the pictures that

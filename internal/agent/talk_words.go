@@ -15,6 +15,8 @@ import (
 const (
 	outcomeUnknown = "The program was stopped while this was being carried out. Whether it took effect is not known: look before you repeat it."
 	neverReturned  = "This was not finished: the turn was stopped before there was a result. Look before you repeat it."
+	notBegun       = "Not carried out: the program was stopped during a call before this one, whose outcome is not known. Look how that stands, then call this again if it still holds."
+	phaseOver      = "Not carried out: the phase is over, and so is this turn."
 	noCallsLeft    = "Not carried out: this turn has made all the model calls it may. The user can have you go on."
 	endedSince     = "A run that you launched has ended since. This is what launch_run gave back, too late for the turn that called it:"
 	changedBefore  = "The user changed this run before approving it. It was launched with:"
@@ -110,5 +112,5 @@ func (t *turn) system(ctx context.Context, k *Talker, w talk.Work) (string, erro
 
 // fenceOf is a fence that texts cannot foretell, because it is made of them.
 func fenceOf(texts ...string) string {
-	return string(event.HashOf([]byte(strings.Join(texts, "\x00"))))[:16]
+	return prompt.FenceOf(texts...)
 }

@@ -27,7 +27,13 @@ func (t *turn) carryOut(ctx context.Context, calls []event.ToolCall) ([]backend.
 		for t.looks(calls[i]) && i+n < len(calls) && n < most && t.looks(calls[i+n]) {
 			n++
 		}
-		done, err := t.runTogether(ctx, calls[i:i+n])
+		var done []tool.Result
+		var err error
+		if t.closed { // with a call before these
+			done, n = []tool.Result{tool.Failed(phaseOver)}, 1
+		} else {
+			done, err = t.runTogether(ctx, calls[i:i+n])
+		}
 		for k, c := range calls[i : i+n] {
 			if err != nil {
 				break
@@ -229,6 +235,7 @@ func (t *turn) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult,
 	if len(news) > 0 {
 		res.Text += "\n\n" + joined(news)
 	}
+	res.End = t.closed
 	return res, nil
 }
 

@@ -25,7 +25,7 @@ var errTurnOver = errors.New("the turn is over")
 // turn is one take of a round.
 type turn struct {
 	texts
-	crew  *Crew // nil in a session
+	crew  *Crew // nil in a session or a job
 	port  engine.Port
 	agent *Agent
 	id    event.AgentID
@@ -45,8 +45,10 @@ type turn struct {
 	shown []prompt.Answer          // every answer the agent has been shown
 	long  map[string]event.Content // results shown in part, by call
 	box   *mailbox                 // what it is told
-	conv  *conversation            // of a session; nil in a run
-	runs  *launchRun               // likewise
+	conv  *conversation            // of a session or a job; nil in a run
+	runs  *launchRun               // of a session
+	phase *phase                   // of a job
+	sent  sent                     // what of the last request is not in the log anyway
 	// filled is how many tokens the last call took of the model's window.
 	filled int64
 
@@ -177,6 +179,9 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	t.filled = reply.Usage.Input + reply.Usage.Output
 	if t.conv != nil {
 		c.Backend = t.agent.Seat.Backend
+		if c.Sent, err = t.request(ctx); err != nil {
+			return reply, event.Fact{}, err
+		}
 	}
 	if !t.agent.Backend.Traits().OwnsLoop {
 		c.Tools = t.intents(reply.Calls)
