@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"time"
 
 	"conclave/internal/event"
@@ -9,8 +10,11 @@ import (
 // An AuditRow is one event as the audit lists it: enough to find it by, and
 // little. What it says in full is asked for by its number.
 type AuditRow struct {
-	Flow  event.FlowID  `json:"flow"`
-	Seq   uint64        `json:"seq"`
+	Flow event.FlowID `json:"flow"`
+	Seq  uint64       `json:"seq"`
+	// Pos is its place in the whole log, by which the events of several flows are
+	// in order.
+	Pos   uint64        `json:"pos,omitempty"`
 	At    time.Time     `json:"at"`
 	Kind  string        `json:"kind"` // of the event
 	Group AuditGroup    `json:"group"`
@@ -30,10 +34,15 @@ type AuditRow struct {
 type AuditGroup string
 
 const (
-	AuditModel    AuditGroup = "model"
-	AuditTool     AuditGroup = "tool"
-	AuditPerson   AuditGroup = "person"
-	AuditDecision AuditGroup = "decision"
-	AuditError    AuditGroup = "error"
-	AuditOther    AuditGroup = "other"
+	AuditModel    AuditGroup = "model"    // calls of models
+	AuditTool     AuditGroup = "tool"     // tools: called, returned, asked for
+	AuditPerson   AuditGroup = "person"   // what people said and did
+	AuditDecision AuditGroup = "decision" // what was decided because of it
+	AuditError    AuditGroup = "error"    // what went wrong, tools that failed included
+	AuditOther    AuditGroup = "other"    // bookkeeping
 )
+
+// In reports whether the row is of one of these groups; of none given, it is.
+func (r AuditRow) In(groups []AuditGroup) bool {
+	return len(groups) == 0 || slices.Contains(groups, r.Group) || r.Error && slices.Contains(groups, AuditError)
+}

@@ -69,6 +69,16 @@ func report(t *testing.T, log []event.Event) string {
 		}
 	}
 	section := func(name, text string) { fmt.Fprintf(&b, "-- %s --\n%s", name, text) }
+	if job := jobOver(log); job != "" {
+		section("job over time", job)
+		section("timeline", timelineText(timeline))
+		section("job", indented(t, jobAfter(log, len(log))))
+		row := view.RowOf(log[0], log[len(log)-1]).WithJob(jobAfter(log, len(log)))
+		section("row", indented(t, row)+row.Title(30)+"\n")
+		section("audit", auditText(log))
+		section("cost", indented(t, cost))
+		return b.String()
+	}
 	if session.ID != "" {
 		section("session over time", talk.String())
 		section("timeline", timelineText(timeline))

@@ -145,6 +145,8 @@ type JobPhase struct {
 	Drift []JobDrift `json:"drift,omitempty"`
 	// Counted is the part of Usage that is told of todos, or went before them.
 	Counted event.Usage `json:"counted,omitzero"`
+	// Earlier is what the todos of earlier iterations took, each.
+	Earlier []event.Usage `json:"earlier,omitempty"`
 }
 
 // A JobDrift is a todo that was done otherwise than it was approved.

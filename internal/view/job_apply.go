@@ -12,6 +12,7 @@ import (
 const (
 	maxJobPut       = 100
 	maxJobPhases    = 500
+	maxJobEarlier   = 100
 	maxJobCommits   = 300
 	maxJobRounds    = 200
 	maxJobThreads   = 500
@@ -170,7 +171,9 @@ func (j Job) kept(e event.Event, f event.Kept) Job {
 		j.Files = f.Files
 	}
 	j = j.phase(func(p *JobPhase) {
-		p.Commit = f.Commit
+		if p.How == "" || f.Tag != "" || len(k.Todos) > 0 { // else it is what a person did afterwards
+			p.Commit = f.Commit
+		}
 		if f.Tag != "" {
 			p.Tag = f.Tag
 		}

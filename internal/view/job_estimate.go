@@ -13,61 +13,67 @@ import (
 // median of those that are done.
 func (j Job) estimated() Job {
 	j.Estimate = nil
-	todos, further := j.left()
+	todos, size, further := j.left()
 	each, basis := j.each()
-	if len(basis) == 0 || todos == 0 || j.State.Over() {
+	if basis == "" || todos == 0 || j.State.Over() {
 		return j
 	}
-	size := todos
-	if p, ok := j.Current(); ok && p.Kind == event.PhaseTactical && p.How == "" {
-		size = len(p.Todos)
-	}
 	n := int64(todos + further*size)
-	words := fmt.Sprintf("%s left, at the median of %s", count(todos, "todo"), basis)
+	left := count(todos, "todo") + " left"
 	if further > 0 {
-		words = fmt.Sprintf("%s left and %s of about %d, at the median of %s", count(todos, "todo"), count(further, "further phase"), size, basis)
+		left += fmt.Sprintf(" and %s of about as many as this one's %d", count(further, "further phase"), size)
 	}
-	j.Estimate = &event.Estimate{Tokens: n * each.Tokens, Cost: event.Money(n) * each.Cost, Basis: words}
+	j.Estimate = &event.Estimate{
+		Tokens: n * each.Tokens, Cost: event.Money(n) * each.Cost, Basis: left + ", at the median of " + basis,
+	}
 	return j
 }
 
-// left is how many todos are known to be left, and how many phases the plan
-// speaks of beyond them.
-func (j Job) left() (todos, further int) {
-	begun := j.tactical()
-	if p, ok := j.Current(); ok && p.Kind == event.PhaseTactical && p.How == "" {
+// left is how many todos are known to be left, how many their phase has, and how
+// many phases the plan speaks of beyond it.
+func (j Job) left() (todos, size, further int) {
+	var list []event.Todo
+	further = j.Planned - j.tactical()
+	if p, ok := j.Current(); ok && p.Kind == event.PhaseTactical && (p.How == "" || p.How == event.EndedTrouble) {
 		for _, t := range p.Todos {
-			if !t.Done && !t.Skip {
+			list = append(list, t.Todo)
+		}
+	} else {
+		list, further = j.Staged, further-1
+	}
+	for _, t := range list {
+		if !t.Skip {
+			size++
+			if !t.Done {
 				todos++
 			}
 		}
-		return todos, max(0, j.Planned-begun)
 	}
-	for _, t := range j.Staged {
-		if !t.Done && !t.Skip {
-			todos++
-		}
-	}
-	return todos, max(0, j.Planned-begun-1)
+	return todos, size, max(0, further)
 }
 
 // each is what a todo took, and what that is told from, in words: those carried
 // out so far, or as long as there are none those of planning.
 func (j Job) each() (event.Amount, string) {
-	for _, k := range []struct{ kind, what string }{
-		{event.PhaseTactical, "done so far"}, {event.PhaseStrategic, "of planning, for none was carried out yet"},
-	} {
+	for _, k := range []struct{ kind, what string }{{event.PhaseTactical, "done so far"}, {event.PhaseStrategic, "of planning"}} {
 		var tokens []int64
 		var cost []event.Money
 		for _, p := range j.Phases {
+			if p.Kind != k.kind {
+				continue
+			}
+			took := slices.Clone(p.Earlier)
 			for _, t := range p.Todos {
-				if p.Kind == k.kind && t.Done && t.Usage != (event.Usage{}) {
-					tokens, cost = append(tokens, t.Usage.Tokens()), append(cost, t.Usage.Cost)
+				took = append(took, t.Usage)
+			}
+			for _, u := range took {
+				if u != (event.Usage{}) {
+					tokens, cost = append(tokens, u.Tokens()), append(cost, u.Cost)
 				}
 			}
 		}
 		if n := len(tokens); n > 0 {
-			return event.Amount{Tokens: median(tokens), Cost: median(cost)}, words(" ", "the", number(n), k.what)
+			return event.Amount{Tokens: median(tokens), Cost: median(cost)}, count(n, "todo") + " " + k.what
 		}
 	}
 	return event.Amount{}, ""

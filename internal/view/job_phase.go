@@ -15,6 +15,11 @@ func (j Job) begin(e event.Event, f event.PhaseBegun) Job {
 		j.Phases = newest(j.Phases, maxJobPhases, JobPhase{Phase: f.Phase, Began: e.At})
 	}
 	j = j.phase(func(p *JobPhase) {
+		for _, t := range p.Todos {
+			if t.Usage != (event.Usage{}) {
+				p.Earlier = newest(p.Earlier, maxJobEarlier, t.Usage)
+			}
+		}
 		p.Iteration, p.Kind, p.Purpose, p.Name, p.Todos = f.Iteration, f.Kind, f.Purpose, f.Name, again(p.Todos, f.Todos)
 		p.Ended, p.How, p.Why, p.Drift, p.Counted = time.Time{}, "", "", nil, p.Usage
 		if f.Kind == event.PhaseTactical && len(j.Agreed) > 0 {
@@ -33,13 +38,14 @@ func (j Job) begin(e event.Event, f event.PhaseBegun) Job {
 }
 
 // again are the todos of an iteration. What was done in the one before and still
-// is keeps what is known of it.
+// is keeps when and where.
 func again(had []JobTodo, now []event.Todo) []JobTodo {
 	out := make([]JobTodo, len(now))
 	for i, t := range now {
 		out[i].Todo = t
 		for _, h := range had {
 			if h.ID == t.ID && h.Done && t.Done {
+				h.Usage = event.Usage{} // it is among the earlier ones
 				out[i] = h
 			}
 		}
@@ -242,7 +248,7 @@ func (j Job) Phase() string {
 	n := j.tactical()
 	switch {
 	case n == 0 && j.Planned > 0:
-		return "~" + count(j.Planned, "phase")
+		return fmt.Sprintf("~%d %s", j.Planned, plural(j.Planned, "phase"))
 	case n == 0:
 		return ""
 	case j.Planned >= n:

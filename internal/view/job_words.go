@@ -28,7 +28,7 @@ func (t Timeline) jobItem(e event.Event) Item {
 	case event.JobEnded:
 		return Item{Kind: ItemFinal, Title: "job ended" + prefixed(": ", string(f.Status)) + bracketed(f.Why), Detail: event.Inline(f.Summary)}
 	case event.Mutated:
-		return Item{Kind: ItemWritten, Turn: f.Turn, Title: "changes " + words(" ", "the graph", f.Source), Detail: event.Inline(f.Statement), Ref: f.Source}
+		return Item{Kind: ItemWritten, Turn: f.Turn, Title: "changes a graph" + prefixed(", ", f.Source), Detail: event.Inline(f.Statement), Ref: f.Source}
 	case event.TodosStaged, event.TodosDone, event.TodosRewound, event.Completing, event.Addressed:
 		return t.todoItem(e)
 	}
