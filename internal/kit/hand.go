@@ -149,7 +149,7 @@ func (h *hand) Show(ctx context.Context, peers []agent.Peer) ([]prompt.Folder, e
 	}
 	if h.box != nil {
 		p := h.place()
-		if h.box.engine.Name() == "landlock" {
+		if h.box.engine.Name() == "landlock" && !h.kit.shop.Firm {
 			p = loosened(p)
 		}
 		h.box.move(p)
@@ -239,7 +239,7 @@ func (h *hand) confineCommands(ctx context.Context, b *Bench, p policy.Place) er
 	if err != nil {
 		return err
 	}
-	if engine.Name() == "landlock" {
+	if engine.Name() == "landlock" && !h.kit.shop.Firm {
 		p = loosened(p)
 	}
 	h.box = &box{engine: engine, spec: sandbox.Spec{

@@ -3,6 +3,7 @@ package kit_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,4 +66,32 @@ func TestHome(t *testing.T) {
 	if err := b.last.Root.WriteFile("x", nil); err == nil || !strings.Contains(err.Error(), "read") {
 		t.Errorf("planning wrote: %v", err)
 	}
+}
+
+// While only planning is allowed the files of the plan may be written, and
+// nothing else.
+func TestDrafts(t *testing.T) {
+	b := newBench(t)
+	b.Run, b.Home = nil, filepath.Join(b.State, "jobs", "job-1")
+	for _, name := range []string{"plan.md", "todos.yaml", "documents/a.md"} {
+		write(t, filepath.Join(b.Home, name), "old")
+	}
+	b.Drafts = []string{filepath.Join(b.Home, "plan.md")}
+	b.Kept = func() []string { return []string{filepath.Join(b.Home, "documents"), filepath.Join(b.Home, "todos.yaml")} }
+	k := b.kit(t, "agent1", gear.Gear{Files: true})
+	try := func(planning bool, may ...string) {
+		open(t, k, agent.Need{Turn: event.Turn{Round: 1, Take: 1}, Role: event.RoleWork, Planning: planning})
+		for _, name := range []string{"plan.md", "todos.yaml", "documents/a.md", "output/x.md", ".git/config", "new.md"} {
+			if err := b.last.Root.WriteFile(name, []byte("new")); (err == nil) != slices.Contains(may, name) {
+				t.Errorf("planning %v, writing %s: %v", planning, name, err)
+			}
+		}
+		for _, name := range []string{"plan.md", "documents/a.md"} {
+			if b.last.Root.Remove(name) == nil && !slices.Contains(may, "new.md") {
+				t.Errorf("planning %v, %s was deleted", planning, name)
+			}
+		}
+	}
+	try(true, "plan.md")
+	try(false, "plan.md", "output/x.md", "new.md")
 }

@@ -45,6 +45,12 @@ type Workshop struct {
 	// Kept are the folders in Home that stay as they are, asked for at each turn;
 	// nil is none.
 	Kept func() []string
+	// Drafts are files in Home that may be written even where only looking and
+	// planning is allowed.
+	Drafts []string
+	// Firm: what is kept in Home is kept from commands by every sandbox, even one
+	// in which nothing can be added beside it then.
+	Firm bool
 	// State is the program's own directory, which no agent sees but for what it
 	// is given of it.
 	State string
@@ -242,6 +248,11 @@ func (h *hand) place() policy.Place {
 			m.Protected = append(m.Protected, k.shop.Kept()...)
 		}
 		p.Mounts = append(p.Mounts, m)
+		if h.need.Planning {
+			for _, file := range k.shop.Drafts {
+				p.Mounts = append(p.Mounts, policy.Mount{Path: file, Write: true})
+			}
+		}
 	}
 	for _, f := range h.folders {
 		p.Mounts = append(p.Mounts, policy.Mount{Path: f.Dir})
