@@ -1,8 +1,11 @@
 package job
 
 import (
+	"slices"
+
 	"conclave/internal/dialog"
 	"conclave/internal/event"
+	"conclave/internal/flow"
 )
 
 // Prepare asks for the workspace: a repository with the documents, the first
@@ -48,6 +51,10 @@ type Brief struct {
 	From, To string
 	// Trouble is why a phase ended early, was given up, or could not be accepted.
 	Trouble string
+	// Long is the feedback if it is too long for Feedback; Result is what the run
+	// said that carried out the phase before.
+	Long   event.Content
+	Result event.Content
 	// Idle is how many turns in a row have completed nothing.
 	Idle int
 }
@@ -58,16 +65,16 @@ const BriefNudge = "nudge"
 
 // A Comment is one of a person's that is not resolved, with what was replied.
 type Comment struct {
-	ID string
+	ID string `json:"id"`
 	event.Commented
-	Replies []string
+	Replies []string `json:"replies,omitempty"`
 }
 
 // An Answer is what a person said to a question of the plan, or its default.
 type Answer struct {
 	event.Question
-	Text    string
-	Default bool
+	Text    string `json:"answer"`
+	Default bool   `json:"by_default,omitempty"`
 }
 
 // A Verdict is what became of something an agent put forward.
@@ -103,6 +110,7 @@ type Keep struct {
 type Feedback struct {
 	Round    int
 	Text     string
+	Long     event.Content // if it is too long for Text
 	By       string
 	Comments []Comment
 	Answers  []Answer
@@ -165,4 +173,43 @@ func (k Keep) Fact(b event.Kept) event.Fact {
 func (l Launch) Fact(r event.Returned) event.Fact {
 	r.Run = l.Run
 	return event.Fact{ID: "returned/" + string(l.Run), Body: r}
+}
+
+// Pending lists what was asked for and has no outcome yet.
+func (j *Job) Pending() []flow.Command {
+	if j.s.Started == nil {
+		return nil
+	}
+	var out []flow.Command
+	if j.s.Prepared == nil && !j.Over() {
+		out = append(out, Prepare{Started: *j.s.Started})
+	}
+	if len(j.s.Keeps) > 0 {
+		out = append(out, j.keeping())
+	}
+	if j.s.Run.going() {
+		out = append(out, j.launching())
+	}
+	switch t := j.s.Turn; {
+	case t == nil || !t.Live:
+	case t.Stopped:
+		out = append(out, flow.Stop{Work: t.WorkKey()})
+	default:
+		out = append(out, j.work())
+	}
+	return out
+}
+
+// work is the command for the take that goes on.
+func (j *Job) work() Work {
+	t, p := j.s.Turn, j.s.Phase
+	w := Work{
+		Agent: t.Agent, Turn: t.Turn, Started: *j.s.Started, Phase: p.PhaseBegun, Staged: p.Staged,
+		Brief: t.Brief, Part: j.s.Part(), Verdicts: slices.Clip(t.Verdicts),
+		Metered: j.rules().Budget.Limited(), Calls: max(j.rules().MaxCalls-t.Calls, 0),
+	}
+	if p.strategic() {
+		_, w.Reviewed = j.reviewed()
+	}
+	return w
 }
