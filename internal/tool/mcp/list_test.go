@@ -35,7 +35,7 @@ func TestMany(t *testing.T) {
 
 // What a server says of its tools is known, and changes nothing by itself.
 func TestReadsOnly(t *testing.T) {
-	all := tools(t, open(t, Options{}, program(t, "fake")))
+	all := tools(t, open(t, Options{}, program(t, "normal")))
 	for name, want := range map[string]bool{"structured": true, "echo": false} {
 		x := all[name].(*remote)
 		if x.ReadsOnly() != want || x.Tier() != tool.World {
