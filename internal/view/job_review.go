@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -142,7 +143,7 @@ func (j Job) decided(at time.Time, f event.Closed) Job {
 		if k := len(j.Rounds); k > 0 {
 			n = j.Rounds[k-1].Round
 		}
-		j = j.keeps(JobKeep{Ref: f.Reply, What: "feedback of round " + number(n), By: f.By})
+		j = j.keeps(JobKeep{Ref: f.Reply, What: fmt.Sprintf("feedback of round %d", n), By: f.By})
 	}
 	return j
 }
