@@ -19,14 +19,17 @@
 //
 //   - a directory is reached through handles, and no link leads out of it;
 //   - a SQLite file is opened with mode=ro and query_only, and no other file can
-//     be attached to it;
+//     be attached to it. One in WAL mode gets its -wal and -shm beside it, as for
+//     every reader;
 //   - a PostgreSQL statement runs alone in a READ ONLY transaction that is rolled
 //     back, has to be one that returns rows, and is never a superuser's, whom no
 //     transaction keeps from running programs on the server. What a function does
 //     over a connection of its own (dblink) is bounded by the role's rights alone;
 //   - a Cypher statement runs in a transaction of access mode READ that is rolled
 //     back. Procedures that write files of the server (apoc.export) are the
-//     server's to forbid.
+//     server's to forbid. The tests speak Bolt with a fake; a real server is
+//     tested where CONCLAVE_TEST_NEO4J names one (bolt:// to a single server:
+//     clusters, which neo4j:// is for, never were).
 //
 // [Database.Query] is read-only whatever was granted; [Database.Write] is refused
 // unless it was. Statements are bounded in time, tables in rows and bytes.

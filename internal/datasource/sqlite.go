@@ -36,18 +36,48 @@ func openSQLite(ctx context.Context, s Source, _ Env) (Conn, error) {
 	}
 	f := &file{}
 	var err error
-	if f.read, err = openDB(s.Where, "ro", "query_only(1)"); err != nil {
+	if f.read, err = openRead(ctx, s.Where); err != nil {
 		return nil, err
 	}
 	if s.Write {
-		if f.write, err = openDB(s.Where, "rw", "foreign_keys(1)"); err != nil {
+		if f.write, err = openDB(s.Where, url.Values{"mode": {"rw"}}, "foreign_keys(1)"); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
-	if _, err := f.Query(ctx, "SELECT count(*) FROM sqlite_schema", 1); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s cannot be read: %w", s.Where, err), f.Close())
-	}
 	return f, nil
+}
+
+// openRead opens a file to read it. One in WAL mode needs two more beside it,
+// which SQLite makes if it can: where it cannot, and nobody else has the file
+// open, it is read as one that does not change.
+func openRead(ctx context.Context, path string) (*sql.DB, error) {
+	db, err := openDB(path, url.Values{"mode": {"ro"}}, "query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	err = readable(ctx, db)
+	if err == nil {
+		return db, nil
+	}
+	_ = db.Close() // nothing was written through it
+	e, ok := errors.AsType[*sqlite.Error](err)
+	_, wal := os.Lstat(path + "-wal")
+	if !ok || e.Code() != sqlite3.SQLITE_READONLY_DIRECTORY && e.Code()&0xff != sqlite3.SQLITE_CANTOPEN || !errors.Is(wal, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	if db, err = openDB(path, url.Values{"mode": {"ro"}, "immutable": {"1"}}, "query_only(1)"); err != nil {
+		return nil, err
+	}
+	if err := readable(ctx, db); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s cannot be read: %w", path, err), db.Close())
+	}
+	return db, nil
+}
+
+// readable fails for a file that SQLite cannot make sense of.
+func readable(ctx context.Context, db *sql.DB) error {
+	_, err := (&file{read: db}).Query(ctx, "SELECT count(*) FROM sqlite_schema", 1)
+	return err
 }
 
 // checkFile says what is wrong with a file before SQLite does, whose words help
@@ -81,8 +111,11 @@ func checkFile(path string) error {
 	return nil
 }
 
-func openDB(path, mode string, pragmas ...string) (*sql.DB, error) {
-	query := url.Values{"mode": {mode}, "_error_rc": {"1"}, "_defensive": {"1"}, "_dqs": {"0"}}
+func openDB(path string, query url.Values, pragmas ...string) (*sql.DB, error) {
+	for _, name := range []string{"_error_rc", "_defensive"} {
+		query.Set(name, "1")
+	}
+	query.Set("_dqs", "0") // "name" is never a text: a column that is not there is an error
 	query["_pragma"] = append(pragmas, "trusted_schema(0)", "busy_timeout("+strconv.Itoa(int(cleanTime/time.Millisecond))+")")
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query.Encode()}
 	connector, err := sqlite.NewConnector(u.String())

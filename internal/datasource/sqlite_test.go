@@ -149,6 +149,24 @@ func TestSQLiteBesideAWriter(t *testing.T) {
 	}
 }
 
+// One that was left in WAL mode can be read where nothing can be written.
+func TestSQLiteOnReadOnlyDisk(t *testing.T) {
+	file := newFile(t, "PRAGMA journal_mode = WAL", "INSERT INTO offer VALUES (4, 'New', 1, NULL)")
+	dir := filepath.Dir(file)
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Error(err)
+		}
+	})
+	got, err := database(t, "sqlite:"+file).Query(t.Context(), "SELECT count(*) FROM offer", 1)
+	if err != nil || texts(got)[0] != "4" {
+		t.Errorf("%v, %v", texts(got), err)
+	}
+}
+
 func TestSQLiteWrites(t *testing.T) {
 	file := newFile(t)
 	db := database(t, "sqlite:"+file+",write")
