@@ -1,0 +1,113 @@
+// The page of a job: its plan to be looked at, its progress, its result, and a
+// companion beside it who can look into everything.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { seg } from "../lib/api";
+import { useData } from "../lib/data";
+import { useKeys } from "../lib/keys";
+import { go, to } from "../lib/route";
+import { useTitle } from "../lib/title";
+import { Ago, Badge, Loading, Tabs } from "../parts/basic";
+import { Abilities, Chat, useSession } from "../parts/chat";
+import { Audit } from "../pages/audit";
+import { ReviewBar } from "./bar";
+import { type Ctx, type JobData, JobCtx, openThreads, reviewing } from "./context";
+import { Doc } from "./doc";
+import { FeedbackBox } from "./feedback";
+import { Files } from "./files";
+import { History } from "./history";
+import { Progress } from "./progress";
+import { Questions } from "./questions";
+import { Todos } from "./todos";
+import { Changed } from "./changed";
+
+const hints: Record<string, string[]> = {
+  review: ["What does the plan leave out?", "Why this approach?", "What is the riskiest assumption?", "Help me word feedback"],
+  planning: ["How is it going?", "What has it read so far?"],
+  running: ["How is it going?", "What phase is it on?", "What has it cost so far?"],
+  trouble: ["What went wrong?", "What should I say to get it going?"],
+  completed: ["Summarize what was produced", "What changed since the plan I approved?", "What did it cost?"],
+  failed: ["Why did it fail?", "What did it cost?"],
+  cancelled: ["How far did it get?", "What did it cost?"],
+};
+
+export function JobPage({ id, tab }: { id: string; tab: string }) {
+  const data = useData<JobData>("/api/jobs/" + seg(id), id);
+  const feedback = useSignal("");
+  const asking = useSignal(false);
+  const diffing = useSignal(false);
+  const d = data.value.value;
+  useTitle(d?.title || "Job");
+
+  const pick = (t: string, q = "") => go(to.job(id, t, q), true);
+  const ctx = useMemo<Ctx>(() => ({ id, d: d!, again: data.again, tab: pick, feedback, asking, diffing }), [d]);
+  const at = tab || (d?.job.state === "review" ? "plan" : "progress");
+
+  useKeys(tabs.map((t, i) => ({ key: String(i + 1), what: "tab " + t.name, do: () => pick(t.id) })));
+  useEffect(() => {
+    diffing.value = false;
+  }, [d?.job.rounds?.length]);
+
+  if (!d) return <div class="page"><Loading of={data} what="Opening the job" /></div>;
+  const j = d.job;
+  const notes: Record<string, number> = { plan: commentsOn(d, "plan.md"), memory: commentsOn(d, "workspace.md"), todos: (j.staged || []).length };
+  return (
+    <JobCtx.Provider value={ctx}>
+      <div class="job">
+        <section class="job-main" aria-label="Job">
+          <header class="job-head">
+            <h1>{d.title}</h1>
+            <Badge of={j.state}>{stateWords[j.state] || j.state}</Badge>
+            <span class="grow" />
+            <Ago at={j.last} />
+          </header>
+          {(j.doing || j.why) && <p class="job-doing" role="status">{live(j.state) && <span class="spin" aria-hidden="true" />} {j.doing || j.why}</p>}
+          {j.review && <ReviewBar />}
+          {j.review && asking.value && <FeedbackBox />}
+          <Tabs label="Parts of the job" tabs={tabs.map((t) => ({ ...t, note: notes[t.id] || undefined }))} at={at} onPick={(t) => pick(t)} />
+          <div class="job-tab" role="tabpanel" aria-labelledby={"tab-" + at}>
+            {at === "progress" && <Progress />}
+            {at === "plan" && (diffing.value && reviewing(j) ? <Changed /> : <><Questions /><Doc path="plan.md" key="plan.md" missing="The plan is not written yet." /></>)}
+            {at === "todos" && <Todos />}
+            {at === "memory" && <Doc path="workspace.md" key="workspace.md" missing="Nothing is written yet." />}
+            {at === "files" && <Files />}
+            {at === "history" && <History />}
+            {at === "why" && <Audit flow={id} inJob />}
+          </div>
+        </section>
+        <Companion d={d} ctx={ctx} />
+      </div>
+    </JobCtx.Provider>
+  );
+}
+
+const tabs = [
+  { id: "plan", name: "Plan" }, { id: "todos", name: "Todos" }, { id: "memory", name: "Memory" }, { id: "files", name: "Files" },
+  { id: "history", name: "History" }, { id: "why", name: "Why" }, { id: "progress", name: "Progress" },
+];
+const stateWords: Record<string, string> = { review: "waits for your review", trouble: "needs help", created: "starting" };
+const live = (s: string) => s === "planning" || s === "running" || s === "created";
+const commentsOn = (d: JobData, path: string) => openThreads(d.job).filter((t) => t.path === path).length;
+
+function Companion({ d, ctx }: { d: JobData; ctx: Ctx }) {
+  const id = d.companion || d.job.started.companion || "";
+  const session = useSession(id);
+  const j = d.job;
+  return (
+    <aside class="side" aria-label="Companion">
+      <header><h2>Companion</h2><span class="muted small">looks into everything, changes nothing</span></header>
+      {id && <Abilities job={ctx.id} session={id} />}
+      {id ? (
+        <Chat id={id} data={session} hints={hints[j.state] || []} placeholder="Ask about the job" uses={{
+          job: ctx.id, canEdit: reviewing(j),
+          onFeedback: j.review || d.over ? (t) => {
+            ctx.feedback.value = ctx.feedback.value ? ctx.feedback.value.trimEnd() + "\n\n" + t : t;
+            ctx.asking.value = true;
+            if (d.over) ctx.tab("progress");
+          } : undefined,
+        }} />
+      ) : <p class="empty">This job has no companion.</p>}
+    </aside>
+  );
+}

@@ -1,0 +1,154 @@
+// One stream of events for everything a tab shows. It is closed while nobody
+// looks at the tab and taken up again where it was; where a stream cannot be had
+// the server is asked every few seconds instead.
+
+import { signal } from "@preact/signals";
+import { away, get, query } from "./api";
+
+export interface Change { flow: string; seq: number; kind: string; agent?: string; kinds?: string[] }
+export interface Live { flow: string; agent: string; kind: string; text: string; call?: number; anew?: boolean; turn?: { round: number; take: number } }
+
+type Hears = (c: Change | null) => void; // null: fetch anew, whatever it was
+
+const hiddenFor = 30_000; // after which a hidden tab gives its connection back
+const pollEvery = 3_000;
+
+const listeners = new Map<string, Set<Hears>>();
+const liveListeners = new Set<(l: Live) => void>();
+
+// mode is how the tab hears: for the tests and for the curious.
+export const mode = signal<"closed" | "stream" | "poll" | "asleep">("closed");
+
+let source: EventSource | null = null;
+let watched = "";
+let resume = "";
+let failures = 0;
+let timer = 0;
+let sleeper = 0;
+
+// watch calls f with every change of a flow, or of home, until the function it
+// returns is called.
+export function watch(flow: string, f: Hears): () => void {
+  let set = listeners.get(flow);
+  if (!set) listeners.set(flow, (set = new Set()));
+  set.add(f);
+  settle();
+  return () => {
+    set.delete(f);
+    if (!set.size) listeners.delete(flow);
+    settle();
+  };
+}
+
+export function onLive(f: (l: Live) => void): () => void {
+  liveListeners.add(f);
+  return () => liveListeners.delete(f);
+}
+
+function tell(c: Change) {
+  listeners.get(c.flow)?.forEach((f) => f(c));
+}
+function tellAll() {
+  listeners.forEach((set) => set.forEach((f) => f(null)));
+}
+
+let settling = 0;
+function settle() {
+  clearTimeout(settling);
+  settling = window.setTimeout(() => {
+    const now = [...listeners.keys()].sort().join(",");
+    if (now !== watched) open(now);
+  }, 30);
+}
+
+function close() {
+  source?.close();
+  source = null;
+  clearTimeout(timer);
+}
+
+function open(now: string) {
+  close();
+  if (now !== watched) resume = ""; // who comes newly fetches anyway
+  watched = now;
+  if (!watched) {
+    mode.value = "closed";
+    return;
+  }
+  if (document.hidden && mode.value === "asleep") return;
+  if (failures >= 2) return poll();
+  mode.value = "stream";
+  const s = (source = new EventSource("/api/events" + query({ watch: watched, after: resume })));
+  s.addEventListener("hello", (e) => {
+    if (source !== s) return;
+    const d = parse(e);
+    if (d?.resume && !resume) resume = d.resume;
+    failures = 0;
+    if (away.value) {
+      away.value = false;
+      tellAll();
+    }
+  });
+  s.addEventListener("change", (e) => {
+    if (source !== s) return;
+    resume = (e as MessageEvent).lastEventId || resume;
+    const c = parse(e);
+    if (c) tell(c);
+  });
+  s.addEventListener("live", (e) => {
+    const l = parse(e);
+    if (l) liveListeners.forEach((f) => f(l));
+  });
+  s.addEventListener("resync", () => tellAll());
+  s.onerror = () => {
+    if (source !== s) return;
+    failures++;
+    close();
+    if (failures >= 2) return poll();
+    timer = window.setTimeout(() => open(watched), 1000);
+  };
+}
+
+function parse(e: Event): any {
+  try {
+    return JSON.parse((e as MessageEvent).data);
+  } catch {
+    return null;
+  }
+}
+
+// poll asks for what has changed, and every now and then whether a stream can be
+// had again.
+async function poll(times = 0) {
+  mode.value = "poll";
+  const mine = watched;
+  const wasAway = away.value;
+  try {
+    const r = await get<{ changes: Change[]; resume: string; resync?: boolean }>("/api/changes" + query({ watch: mine, after: resume }));
+    if (mine !== watched || mode.value !== "poll") return;
+    resume = r.resume;
+    if (r.resync || wasAway) tellAll();
+    else r.changes?.forEach(tell);
+    if (wasAway || times >= 5) {
+      failures = 1; // one more try
+      return open(watched);
+    }
+  } catch {
+    if (mine !== watched || mode.value !== "poll") return;
+  }
+  timer = window.setTimeout(() => poll(times + 1), pollEvery);
+}
+
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(sleeper);
+  if (document.hidden) {
+    sleeper = window.setTimeout(() => {
+      close();
+      mode.value = "asleep";
+    }, hiddenFor);
+  } else if (mode.value === "asleep") {
+    mode.value = "closed";
+    open(watched);
+  }
+});
+addEventListener("pagehide", close);
