@@ -25,6 +25,7 @@ var layers = []struct {
 	{"chat", "event flow"},
 	{"dialog", "event budget"},
 	{"job", "event flow budget dialog"},
+	{"job/jobtest", "event flow job"},
 	{"launch", "event"},
 	{"talk", "event flow budget dialog"},
 
@@ -90,7 +91,7 @@ var layers = []struct {
 	{"agent", "event flow eventlog live backend policy tool tool/todo coord talk job dialog launch prompt engine"},
 	{"redact", ""},
 	{"kit", "event policy gear confine workspace sandbox tool prompt agent"},
-	{"agent/agenttest", "event flow eventlog backend backend/script tool coord talk job dialog engine agent"},
+	{"agent/agenttest", "event flow eventlog backend backend/script policy tool coord talk job engine agent"},
 
 	// Surfaces, what lies between them and the program, and the program.
 	{"config", "event policy gear backend"},
@@ -98,6 +99,7 @@ var layers = []struct {
 	{"tool/companion", "event view control tool tool/typed"},
 	{"cli", "event live view config launch project control"},
 	{"mcpserve", "event view launch control"},
+	{"web", "event live view launch project control"},
 	{"tui/text", "view"},
 	{"tui/theme", ""},
 	{"tui/list", "tui/text"},
@@ -105,6 +107,7 @@ var layers = []struct {
 	{"tui", "event live view launch project control tui/text tui/theme tui/list tui/markdown tui/diff tui/input"},
 	{"tui/robot", "event live view control tui"},
 	{"tui/shot", ""},
+	{"web/dist tools/buildui", ""},
 	{"app", "everything"},
 	{"bench", "everything"},
 	{"cmd/conclave", "app cli sandbox/landlock"},

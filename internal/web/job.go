@@ -1,0 +1,120 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/view"
+)
+
+// A jobPage is how a job stands, with the texts a page shows.
+type jobPage struct {
+	Job              *view.Job       `json:"job"`
+	Title            string          `json:"title"`
+	State            string          `json:"state"`
+	Frozen           bool            `json:"frozen"`
+	Over             bool            `json:"over"`
+	Description      string          `json:"description,omitempty"`
+	DescriptionHTML  string          `json:"description_html,omitempty"`
+	Instructions     string          `json:"instructions,omitempty"`
+	InstructionsHTML string          `json:"instructions_html,omitempty"`
+	ReviewHTML       string          `json:"review_html,omitempty"`
+	OutcomeHTML      string          `json:"outcome_html,omitempty"`
+	Companion        event.FlowID    `json:"companion,omitempty"`
+	Driver           *control.Driver `json:"driver,omitempty"`
+	Cost             cost            `json:"cost"`
+}
+
+func (s *Server) job(r *http.Request) (any, error) {
+	now, err := s.open(r, view.KindJob)
+	if err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	j := *now.Job
+	j.Started = private(j.Started)
+	out := jobPage{
+		Job: &j, State: jobWords(&j), Frozen: j.State.Frozen(), Over: j.State.Over(), Companion: j.Started.Companion,
+		Description: s.text(ctx, j.Started.Description), Instructions: s.text(ctx, j.Started.Instructions),
+		Driver: s.driver(ctx, j.ID), Cost: jobCost(&j),
+	}
+	out.Title = cmp.Or(j.Started.Title, view.Shorten(view.Clean(out.Description), 100), string(j.ID))
+	out.DescriptionHTML, out.InstructionsHTML = render(out.Description).HTML, render(out.Instructions).HTML
+	if j.Review != nil {
+		out.ReviewHTML = render(s.text(ctx, j.Review.Text)).HTML
+	}
+	if e := j.Ended; e != nil {
+		out.OutcomeHTML = render(strings.Join(filled(e.Why, e.Summary, e.Notes), "\n\n")).HTML
+	}
+	return out, nil
+}
+
+// filled are the texts that are not empty.
+func filled(texts ...string) []string {
+	var out []string
+	for _, t := range texts {
+		if t != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// private takes out of a job's beginning what no page needs: what its agent is
+// called with, and how servers are started.
+func private(s event.JobStarted) event.JobStarted {
+	s.Seat = event.Seat{Agent: s.Seat.Agent, Label: s.Seat.Label, Model: s.Seat.Model, Backend: s.Seat.Backend}
+	s.Sources = append([]event.Source(nil), s.Sources...)
+	for i := range s.Sources {
+		s.Sources[i].Server, s.Sources[i].Secret = nil, ""
+	}
+	return s
+}
+
+func jobCost(j *view.Job) cost {
+	c := costOf(j.Usage, j.Calls, j.Unpriced)
+	if e := j.Estimate; e != nil {
+		c.Left = fmt.Sprintf("about %s more", e.Cost)
+		if e.Cost == 0 {
+			c.Left = fmt.Sprintf("about %d tokens more", e.Tokens)
+		}
+		if e.Basis != "" {
+			c.Left += ", from " + e.Basis
+		}
+	}
+	return c
+}
+
+// companion is the session in which people talk about a job, and its tools.
+func (s *Server) companion(r *http.Request) (any, error) {
+	now, err := s.open(r, view.KindJob)
+	if err != nil {
+		return nil, err
+	}
+	return s.tiers(r.Context(), now.Job.Started.Companion)
+}
+
+func (s *Server) abilities(r *http.Request) (any, error) { return s.companion(r) }
+
+type tiers struct {
+	Session event.FlowID   `json:"session"`
+	Tiers   []control.Tier `json:"tiers"`
+}
+
+func (s *Server) tiers(ctx context.Context, session event.FlowID) (any, error) {
+	out := tiers{session, []control.Tier{}}
+	if session == "" {
+		return out, nil
+	}
+	all, err := s.Control.Abilities(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	out.Tiers = append(out.Tiers, all...)
+	return out, nil
+}
