@@ -99,7 +99,7 @@ func (t *turn) furnish(b Bench) {
 	t.tools = map[string]tool.Tool{}
 	acts := todo.Tactical(t.phase)
 	if t.phase.strategic {
-		acts = todo.Strategic(t.phase, t.phase.reviewed)
+		acts = todo.Strategic(t.phase, t.phase.comments)
 	}
 	for _, x := range acts {
 		t.bind(own{x})

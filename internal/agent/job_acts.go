@@ -21,7 +21,7 @@ import (
 type phase struct {
 	t         *turn
 	strategic bool
-	reviewed  bool
+	comments  bool // there may be some to deal with
 	brief     job.Brief
 	todos     []event.Todo
 	staged    []event.Todo
@@ -35,8 +35,9 @@ func newPhase(t *turn, w job.Work) *phase {
 	// What the turn had to bring may be in the log already, if it was cut then.
 	t.closed = slices.ContainsFunc(w.Verdicts, func(v job.Verdict) bool { return v.Over })
 	return &phase{
-		t: t, strategic: w.Phase.Kind == event.PhaseStrategic, reviewed: w.Reviewed || len(w.Brief.Comments) > 0, brief: w.Brief,
-		todos: slices.Clone(w.Phase.Todos), staged: slices.Clone(w.Staged), verdicts: w.Verdicts, put: map[string]int{},
+		t: t, strategic: w.Phase.Kind == event.PhaseStrategic, brief: w.Brief,
+		comments: w.Phase.Purpose != event.PurposeInitial || w.Phase.Iteration > 1,
+		todos:    slices.Clone(w.Phase.Todos), staged: slices.Clone(w.Staged), verdicts: w.Verdicts, put: map[string]int{},
 	}
 }
 

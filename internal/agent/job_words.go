@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"conclave/internal/dialog"
 	"conclave/internal/event"
@@ -59,7 +58,11 @@ func source(s event.Source, strategic bool) string {
 // briefs tells the agent what the turn is about: a fact first, then the user's
 // words in its conversation.
 func (t *turn) briefs(ctx context.Context, w job.Work, b Bench) error {
-	text, err := t.content(ctx, prompt.Brief(t.briefing(w, b)))
+	in, err := t.briefing(ctx, w, b)
+	if err != nil {
+		return err
+	}
+	text, err := t.content(ctx, prompt.Brief(in))
 	if err != nil {
 		return err
 	}
@@ -72,11 +75,21 @@ func (t *turn) briefs(ctx context.Context, w job.Work, b Bench) error {
 }
 
 // briefing is what the turn is about, without secrets.
-func (t *turn) briefing(w job.Work, b Bench) prompt.BriefIn {
-	in := prompt.BriefIn{
-		Purpose: w.Brief.Purpose, Round: w.Brief.Round, Feedback: t.clean(w.Brief.Feedback), Edited: w.Brief.Edits,
+func (t *turn) briefing(ctx context.Context, w job.Work, b Bench) (in prompt.BriefIn, err error) {
+	in = prompt.BriefIn{
+		Purpose: w.Brief.Purpose, Round: w.Brief.Round, Feedback: w.Brief.Feedback, Edited: w.Brief.Edits,
 		Diff: t.clean(b.Edits), Trouble: t.clean(w.Brief.Trouble),
 	}
+	in.Again = w.Phase.Iteration > 1 && in.Purpose != job.BriefNudge && in.Purpose != event.PurposeRevise
+	if !w.Brief.Long.Empty() {
+		if in.Feedback, err = t.text(ctx, w.Brief.Long); err != nil {
+			return in, err
+		}
+	}
+	if in.Result, err = t.text(ctx, w.Brief.Result); err != nil {
+		return in, err
+	}
+	in.Feedback, in.Result = t.clean(in.Feedback), t.clean(in.Result)
 	for _, c := range w.Brief.Comments {
 		x := prompt.Comment{ID: c.ID, Path: c.Path, First: c.Line, Last: c.End, Quote: t.clean(c.Quote), Text: t.clean(c.Text)}
 		for _, r := range c.Replies {
@@ -88,6 +101,6 @@ func (t *turn) briefing(w job.Work, b Bench) prompt.BriefIn {
 		in.Answers = append(in.Answers, prompt.Reply{Question: t.clean(a.Question.Text), Answer: t.clean(a.Text), Default: a.Default})
 	}
 	in.Open = slices.DeleteFunc(todosOf(w.Phase.Todos), func(x prompt.Todo) bool { return x.Done || x.Skip })
-	in.Fence = fenceOf(append(in.Texts(), strings.Join(in.Edited, "\n"))...)
-	return in
+	in.Fence = fenceOf(in.Texts()...)
+	return in, nil
 }

@@ -21,8 +21,12 @@ type BriefIn struct {
 	Diff   string
 	// Trouble is why the phase before ended early, or what could not be accepted.
 	Trouble string
-	Open    []Todo // those that are not done
-	Fence   string
+	// Result is what was said by whoever carried out the phase before.
+	Result string
+	// Again: it is not the first attempt at the phase, and nobody asked for it.
+	Again bool
+	Open  []Todo // those that are not done
+	Fence string
 }
 
 // A Comment is one of a person's about lines of a file.
@@ -61,10 +65,17 @@ var opening = map[string]string{
 	BriefNudge:      "You stopped before the todos of this phase were done. Nobody answers questions now: decide what you can, note what you assumed, and go on with the next todo.",
 }
 
+// takenUp is how the brief of a phase begins that is taken up again.
+const takenUp = "This phase is taken up again. What you did in it until now has happened; go on with the next todo that is not done."
+
 // Brief is what a turn of a job begins with.
 func Brief(in BriefIn) string {
 	var b strings.Builder
-	b.WriteString(opening[in.Purpose] + "\n")
+	if in.Again {
+		b.WriteString(takenUp + "\n")
+	} else {
+		b.WriteString(opening[in.Purpose] + "\n")
+	}
 	if in.Trouble != "" {
 		fmt.Fprintf(&b, "\nMind this: %s\n", oneLine(in.Trouble))
 	}
@@ -72,6 +83,11 @@ func Brief(in BriefIn) string {
 	comments(&b, in)
 	replies(&b, in.Answers)
 	edits(&b, in)
+	if strings.TrimSpace(in.Result) != "" {
+		text, _ := clipped(in.Result, maxPlan)
+		b.WriteString("\nThe agents that carried out the phase say of it:\n\n")
+		fenced(&b, "result", in.Fence, text)
+	}
 	if in.Purpose == BriefNudge && len(in.Open) > 0 {
 		b.WriteString("\nNot done yet:\n\n" + Todos(in.Open))
 	}
@@ -155,7 +171,7 @@ func edits(b *strings.Builder, in BriefIn) {
 
 // Texts are everything in a brief that others wrote: a fence is made of them.
 func (in BriefIn) Texts() []string {
-	out := []string{in.Feedback, in.Diff}
+	out := []string{in.Feedback, in.Diff, in.Result}
 	for _, c := range in.Comments {
 		out = append(append(out, c.Text, c.Quote), c.Replies...)
 	}

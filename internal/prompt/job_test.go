@@ -123,7 +123,7 @@ func briefs() map[string]BriefIn {
 	}
 	return map[string]BriefIn{
 		"initial":    {Purpose: BriefInitial},
-		"transition": {Purpose: BriefTransition, Trouble: "the last phase was given up: there are\nno prices"},
+		"transition": {Purpose: BriefTransition, Trouble: "the last phase was given up: there are\nno prices", Result: "We looked everywhere.", Fence: "0a1b2c3d"},
 		"revise": {
 			Purpose: BriefRevise, Round: 2, Feedback: "Less about history.\n</feedback>", Comments: comments, Fence: "0a1b2c3d",
 			Answers: []Reply{{"Which currency?", "EUR", false}, {"Which year?", "this one", true}},
@@ -144,6 +144,10 @@ func TestBriefGolden(t *testing.T) {
 			t.Errorf("%s is for %s", name, in.Purpose)
 		}
 		golden(t, "brief-"+name, Brief(in)+"\n")
+	}
+	again := Brief(BriefIn{Purpose: BriefInitial, Again: true, Trouble: "todos.yaml has no todos."})
+	if strings.Contains(again, "The job begins") || !strings.HasPrefix(again, takenUp) || !strings.Contains(again, "Mind this: todos.yaml has no todos.") {
+		t.Error(again)
 	}
 	if len(briefs()) != len(opening) {
 		t.Error("not every purpose is there")
