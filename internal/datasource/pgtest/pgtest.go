@@ -21,7 +21,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -31,12 +30,15 @@ import (
 // Admin is the superuser of the server. Everybody may connect as anybody.
 const Admin = "admin"
 
+// nobody is the user who owns nothing.
+const nobody = 65534
+
 // A Server is a running PostgreSQL.
 type Server struct {
 	t   testing.TB
 	bin string
 	dir string
-	as  *syscall.Credential // nil: whoever runs the test
+	uid int // who it runs as, if not whoever runs the test
 }
 
 // Start starts a server for a test.
@@ -60,8 +62,8 @@ func Start(t testing.TB) *Server {
 		}
 	})
 	if os.Getuid() == 0 {
-		s.as = &syscall.Credential{Uid: 65534, Gid: 65534}
-		if err := os.Chown(s.dir, 65534, 65534); err != nil {
+		s.uid = nobody
+		if err := os.Chown(s.dir, nobody, nobody); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,9 +94,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
 	cmd.Dir = s.dir
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "HOME=" + s.dir}
-	// A session of its own: an interrupt at the terminal is for the test. If the
-	// test is killed, the server ends with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as, Setsid: true, Pdeathsig: syscall.SIGQUIT}
+	cmd.SysProcAttr = attributes(s.uid)
 	return cmd
 }
 
@@ -125,7 +125,7 @@ func (s *Server) run() {
 		_ = cmd.Wait()
 	}()
 	s.t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGINT) // a fast shutdown: clients are cut off
+		_ = cmd.Process.Signal(os.Interrupt) // a fast shutdown: clients are cut off
 		<-ended
 		if s.t.Failed() {
 			s.t.Logf("PostgreSQL: %s", strings.Join(said, "\n"))
