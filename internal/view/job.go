@@ -231,10 +231,12 @@ type JobThread struct {
 	Round    int        `json:"round"`
 	Replies  []JobReply `json:"replies,omitempty"`
 	Resolved bool       `json:"resolved,omitempty"`
-	// Sent: it went along with feedback. Answer is how the agent dealt with it
-	// last; nil if it did not say.
-	Sent   bool             `json:"sent,omitempty"`
-	Answer *event.Addressed `json:"answer,omitempty"`
+	// Sent: it went along with feedback. Answer is how the agent has dealt with it
+	// since a person last said something in it; nil if it did not say. What it
+	// said before is among the replies.
+	Sent     bool             `json:"sent,omitempty"`
+	Answer   *event.Addressed `json:"answer,omitempty"`
+	Answered time.Time        `json:"answered,omitzero"`
 }
 
 // A JobReply is a reply in a thread.
@@ -242,6 +244,10 @@ type JobReply struct {
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
 	By   string    `json:"by,omitempty"`
+	// Agent: it is how the agent dealt with what was said before, and Changed
+	// something or not.
+	Agent   bool `json:"agent,omitempty"`
+	Changed bool `json:"changed,omitempty"`
 }
 
 // A JobQuestion is a question of the plan with its answer.

@@ -70,11 +70,10 @@ func (j Job) passed(e event.Event) event.Duration {
 	if j.Begun.IsZero() || j.State.Frozen() || j.State.Over() || len(j.Gates) > 0 {
 		return 0
 	}
-	d := e.At.Sub(j.Last)
-	if f, ok := e.Body.(event.Resumed); ok {
-		d -= time.Duration(f.Down)
+	if _, ok := e.Body.(event.Resumed); ok {
+		return 0
 	}
-	return event.Duration(max(d, 0))
+	return event.Duration(max(e.At.Sub(j.Last), 0))
 }
 
 // put takes out what was put forward under that id.
@@ -99,12 +98,13 @@ func (j Job) admit(ref string) Job {
 	}
 	switch f := e.Body.(type) {
 	case event.TodosStaged:
-		j.Staged, j.StagedName, j.Problem = f.Todos, f.Name, ""
+		j.Staged, j.StagedName, j.Problem = numbered(f.Todos), f.Name, ""
 		return j.keeps(JobKeep{Ref: ref, What: "todos of the next phase" + prefixed(": ", f.Name)})
 	case event.TodosDone:
-		return j.done(e.At, f.Todos, f.Note).keeps(JobKeep{Ref: ref, What: j.doneWords(f.Todos), Todos: f.Todos})
+		ids := j.meant(f.Todos)
+		return j.done(e.At, ids, f.Note).keeps(JobKeep{Ref: ref, What: j.doneWords(ids), Todos: ids})
 	case event.Addressed:
-		return j.thread(f.Comment, func(t *JobThread) { t.Answer = &f })
+		return j.thread(f.Comment, func(t *JobThread) { t.Answer, t.Answered = &f, e.At })
 	case event.Edited:
 		j = j.keeps(JobKeep{Ref: ref, What: f.Path + " edited", By: f.By})
 		return j.round(func(r *JobRound) {
@@ -116,6 +116,7 @@ func (j Job) admit(ref string) Job {
 		j.Started.Title = f.Title
 	case event.Corrected:
 		j.Ended, j.Over, j.State, j.Why = nil, time.Time{}, JobPlanning, ""
+		j, _ = j.send()
 		return j.keeps(JobKeep{Ref: ref, What: "what is to be corrected", By: f.By})
 	case event.CancelRequested:
 		if !j.State.Over() {

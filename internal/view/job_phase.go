@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"conclave/internal/event"
@@ -11,7 +12,9 @@ import (
 // begin begins a phase, or another iteration of the one that is the newest.
 func (j Job) begin(e event.Event, f event.PhaseBegun) Job {
 	j.State, j.Why, j.Ended, j.Over = j.working(f.Kind), "", nil, time.Time{}
-	if n := len(j.Phases); n == 0 || j.Phases[n-1].Phase != f.Phase {
+	n := len(j.Phases)
+	another := n == 0 || j.Phases[n-1].Phase != f.Phase
+	if another {
 		j.Phases = newest(j.Phases, maxJobPhases, JobPhase{Phase: f.Phase, Began: e.At})
 	}
 	j = j.phase(func(p *JobPhase) {
@@ -31,7 +34,7 @@ func (j Job) begin(e event.Event, f event.PhaseBegun) Job {
 		j.Staged, j.StagedName, j.Agreed, j.Before = nil, "", nil, nil
 	case f.Purpose == event.PurposeRevise:
 		j.Before = j.Files
-	default:
+	case another:
 		j.Staged, j.StagedName, j.Before = nil, "", nil
 	}
 	return j
@@ -128,6 +131,32 @@ func (j Job) done(at time.Time, ids []string, note string) Job {
 			p.Counted = p.Usage
 		}
 	})
+}
+
+// meant are the todos that the agent names: no name, or an empty one, is the next
+// that is open.
+func (j Job) meant(names []string) []string {
+	var out []string
+	for _, id := range names {
+		if id = strings.TrimSpace(id); id != "" && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	p, _ := j.Current()
+	i := slices.IndexFunc(p.Todos, func(t JobTodo) bool { return !t.Done && !t.Skip })
+	if len(out) == 0 && i >= 0 {
+		out = append(out, p.Todos[i].ID)
+	}
+	return out
+}
+
+// numbered are todos with ids, as they are kept.
+func numbered(todos []event.Todo) []event.Todo {
+	todos = slices.Clone(todos)
+	for i := range todos {
+		todos[i].ID = fmt.Sprint(i + 1)
+	}
+	return todos
 }
 
 // doneWords is what a commit after todos is called.

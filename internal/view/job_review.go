@@ -111,15 +111,16 @@ func (j Job) closed(e event.Event, f event.Closed) Job {
 	if g.Kind == event.GateTrouble {
 		if f.Choice == event.TroubleChange {
 			j.State = JobPlanning
-			j = j.keeps(JobKeep{Ref: f.Reply, What: "how to go on", By: f.By})
+			j, _ = j.send()
+			j = j.keeps(JobKeep{Ref: e.ID, What: "how to go on", By: f.By})
 		}
 		return j
 	}
-	return j.decided(e.At, f)
+	return j.decided(e, f)
 }
 
 // decided takes in the decision about a plan.
-func (j Job) decided(at time.Time, f event.Closed) Job {
+func (j Job) decided(e event.Event, f event.Closed) Job {
 	var sent []string
 	switch f.Choice {
 	case event.ReviewApprove, event.ReviewSkip:
@@ -128,24 +129,32 @@ func (j Job) decided(at time.Time, f event.Closed) Job {
 		j.Skipped = j.Skipped || f.Choice == event.ReviewSkip
 	case event.ReviewChange:
 		j.State, j.Draft = JobPlanning, ""
-		j.Threads = slices.Clone(j.Threads)
-		for i := range j.Threads {
-			if t := &j.Threads[i]; !t.Resolved {
-				t.Sent, sent = true, append(sent, t.ID)
-			}
-		}
+		j, sent = j.send()
 	}
 	j = j.round(func(r *JobRound) {
-		r.Choice, r.By, r.Feedback, r.Decided, r.Comments = f.Choice, f.By, f.Text, at, sent
+		r.Choice, r.By, r.Feedback, r.Decided, r.Comments = f.Choice, f.By, f.Text, e.At, sent
 	})
 	if f.Choice == event.ReviewChange {
 		n := 0
 		if k := len(j.Rounds); k > 0 {
 			n = j.Rounds[k-1].Round
 		}
-		j = j.keeps(JobKeep{Ref: f.Reply, What: fmt.Sprintf("feedback of round %d", n), By: f.By})
+		j = j.keeps(JobKeep{Ref: e.ID, What: fmt.Sprintf("feedback of round %d", n), By: f.By})
 	}
 	return j
+}
+
+// send has the comments that nobody has dealt with go along with what a person
+// says, and returns their ids.
+func (j Job) send() (Job, []string) {
+	var sent []string
+	j.Threads = slices.Clone(j.Threads)
+	for i := range j.Threads {
+		if t := &j.Threads[i]; !t.Resolved && t.Answer == nil {
+			t.Sent, sent = true, append(sent, t.ID)
+		}
+	}
+	return j, sent
 }
 
 // round changes the newest round if it is open.
@@ -163,6 +172,7 @@ func (j Job) said(e event.Event) Job {
 	case event.Commented:
 		if f.Reply != "" {
 			return j.thread(f.Reply, func(t *JobThread) {
+				t.anew()
 				t.Replies = newest(t.Replies, maxJobReplies, JobReply{At: e.At, Text: f.Text, By: f.By})
 			})
 		}
@@ -172,7 +182,12 @@ func (j Job) said(e event.Event) Job {
 		}
 		j.Threads = room(j.Threads, t)
 	case event.Resolved:
-		return j.thread(f.Comment, func(t *JobThread) { t.Resolved = f.On })
+		return j.thread(f.Comment, func(t *JobThread) {
+			if t.Resolved && !f.On {
+				t.anew()
+			}
+			t.Resolved = f.On
+		})
 	case event.Responded:
 		i := slices.IndexFunc(j.Questions, func(q JobQuestion) bool { return q.ID == f.Question })
 		if i >= 0 {
@@ -183,6 +198,15 @@ func (j Job) said(e event.Event) Job {
 		j.Draft = f.Text
 	}
 	return j
+}
+
+// anew has the agent deal with the thread again: what it said is one of the
+// replies from then on.
+func (t *JobThread) anew() {
+	if a := t.Answer; a != nil {
+		t.Replies = newest(t.Replies, maxJobReplies, JobReply{At: t.Answered, Text: a.Text, Agent: true, Changed: a.Changed})
+	}
+	t.Sent, t.Answer, t.Answered = false, nil, time.Time{}
 }
 
 // room adds a thread. If there are too many, one that is resolved goes, or else
