@@ -36,7 +36,7 @@ func Main(args []string, streams cli.Streams) int {
 			return nil, nil, err
 		}
 		return a, a.Close, nil
-	}, window, serveMCP)
+	}, window, serveMCP, serveWeb)
 }
 
 // An App is the program at work on one project.

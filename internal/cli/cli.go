@@ -68,14 +68,15 @@ type env struct {
 	open    Open
 	window  Window // nil where there is none
 	mcp     MCP    // the same
+	web     Web    // the same
 	dir     string
 	noColor bool
 	begun   bool // the command line was understood
 }
 
 // Main runs one command line and returns the exit code.
-func Main(args []string, streams Streams, version string, open Open, window Window, mcp MCP) int {
-	e := &env{Streams: streams, out: &sink{Writer: streams.Out}, open: open, window: window, mcp: mcp}
+func Main(args []string, streams Streams, version string, open Open, window Window, mcp MCP, web Web) int {
+	e := &env{Streams: streams, out: &sink{Writer: streams.Out}, open: open, window: window, mcp: mcp, web: web}
 	e.Out = e.out
 	root := newRoot(e, version)
 	root.SetArgs(args)
@@ -135,6 +136,9 @@ goes on; with a TASK or --new a new one begins.`,
 		newInit(e), newValidate(e), newExplain(e), newSchema(e), newDoctor(e))
 	if e.mcp != nil {
 		root.AddCommand(newMCP(e))
+	}
+	if e.web != nil {
+		root.AddCommand(newServe(e))
 	}
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
