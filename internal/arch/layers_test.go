@@ -96,7 +96,7 @@ var layers = []struct {
 	// Surfaces, what lies between them and the program, and the program.
 	{"config", "event policy gear backend"},
 	{"control", "event live view launch project jobdir"},
-	{"tool/companion", "event view control tool tool/typed"},
+	{"companion", "event view control tool tool/typed"},
 	{"cli", "event live view config launch project control"},
 	{"mcpserve", "event view launch control"},
 	{"web", "event live view launch project control"},

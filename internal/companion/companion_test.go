@@ -14,7 +14,7 @@ import (
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/tool"
-	"conclave/internal/tool/companion"
+	"conclave/internal/companion"
 	"conclave/internal/tool/tooltest"
 	"conclave/internal/view"
 )
