@@ -12,7 +12,7 @@ import (
 // described, and not to be run.
 func JobTools(all []tool.Tool, planning bool) []tool.Tool {
 	t := &turn{agent: &Agent{}, hand: empty{}}
-	t.phase = &phase{t: t, strategic: planning, reviewed: true}
+	t.phase = &phase{t: t, strategic: planning, comments: true}
 	t.furnish(Bench{Tools: all})
 	var out []tool.Tool
 	for _, name := range slices.Sorted(maps.Keys(t.tools)) {

@@ -10,6 +10,7 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
 	"conclave/internal/eventlog/sqlite"
+	"conclave/internal/job"
 	"conclave/internal/talk"
 )
 
@@ -77,6 +78,9 @@ func checkFlow(ctx context.Context, log eventlog.Log, id event.FlowID) []string 
 				check = chat.Check
 			}
 			return append(out, spelled(check(events))...)
+		}
+		if _, ok := events[0].Body.(event.JobStarted); ok {
+			return append(out, spelled(job.Check(events))...)
 		}
 	}
 	return append(out, spelled(coord.Check(events))...)

@@ -46,6 +46,12 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 		}
 		return err
 	}
+	if s, ok, err := jobBegun(ctx, log, id); err != nil || ok {
+		if err == nil {
+			err = a.untilSettled(ctx, log, id, s, takeOver, also...)
+		}
+		return err
+	}
 	started, err := opening(ctx, log, id)
 	if err != nil {
 		return err

@@ -32,6 +32,8 @@ func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
 		}
 		if _, ok := f.First.Body.(event.SessionStarted); ok && f.Damaged == nil {
 			a.sessionRow(ctx, &row)
+		} else if row.Kind == view.KindJob && f.Damaged == nil {
+			a.jobRow(ctx, &row)
 		} else if !row.Finished {
 			if d, ok, err := a.Driver(ctx, f.ID); err == nil && ok {
 				row.Driver, row.Waiting = &d, a.waiting(ctx, f.ID)
@@ -82,7 +84,7 @@ func (a *App) answered(ctx context.Context, rows []control.Flow) {
 	}
 	var wg sync.WaitGroup
 	for i := range rows {
-		if r := &rows[i]; r.Kind == view.KindSession && r.Waiting && r.Driver == nil {
+		if r := &rows[i]; (r.Kind == view.KindSession || r.Kind == view.KindJob) && r.Waiting && r.Driver == nil {
 			wg.Go(func() { r.Answered = a.replied(ctx, log, r.ID) })
 		}
 	}
@@ -96,7 +98,11 @@ func (a *App) replied(ctx context.Context, log eventlog.Log, id event.FlowID) bo
 		return false
 	}
 	open := map[string]int{}
-	for _, g := range now.Card.Gates {
+	gates := now.Card.Gates
+	if now.Job != nil {
+		gates = now.Job.Gates
+	}
+	for _, g := range gates {
 		open[g.Gate] = g.Revision
 	}
 	ctx, done := context.WithTimeout(ctx, glance)
@@ -118,10 +124,21 @@ func (a *App) waiting(ctx context.Context, id event.FlowID) bool {
 	return err == nil && len(s.Card.Gates) > 0
 }
 
-// offline reports whether no agent of a run calls a model.
+// offline reports whether no agent of a run or a job calls a model.
 func offline(first event.Event) bool {
-	s, ok := first.Body.(event.RunStarted)
-	return ok && !slices.ContainsFunc(s.Spec.Seats, func(s event.Seat) bool {
+	var seats []event.Seat
+	switch b := first.Body.(type) {
+	case event.RunStarted:
+		seats = b.Spec.Seats
+	case event.JobStarted:
+		if b.Rules.Execute == event.ExecuteRun {
+			return false // whoever is configured when it comes to that
+		}
+		seats = []event.Seat{b.Seat}
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(seats, func(s event.Seat) bool {
 		return !slices.ContainsFunc(backends(), func(b backendKind) bool { return b.name == s.Backend && b.offline })
 	})
 }
@@ -207,18 +224,17 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 	if err != nil {
 		return err
 	}
-	switch f.Body.(type) {
-	case event.Said, event.Revised, event.Renamed, event.Wanted, event.Amended, event.Waived, event.Pinned, event.Archived, event.Opened, event.Published:
-		if f, err = a.sayable(ctx, log, id, f); err != nil {
-			return err
-		}
-	case event.CancelRequested, event.Replied:
-	case event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested, event.StopRequested, event.Held:
-		if f, err = a.steering(ctx, log, id, f); err != nil {
-			return err
-		}
-	default:
-		return control.Usagef("%s is not something to say to a run", event.Kind(f.Body))
+	_, isJob, err := jobBegun(ctx, log, id)
+	if err != nil {
+		return err
+	}
+	if isJob {
+		f, err = a.toJob(ctx, id, f)
+	} else {
+		f, err = a.toOthers(ctx, log, id, f)
+	}
+	if err != nil {
+		return err
 	}
 	switch p, err := event.EncodeBody(f.Body); {
 	case err != nil:
@@ -233,6 +249,22 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 		return late(ctx, log, id, f.ID, r)
 	}
 	return nil
+}
+
+// toOthers makes something that is said to a run or a session fit for its inbox.
+func (a *App) toOthers(ctx context.Context, log eventlog.Log, id event.FlowID, f event.Fact) (event.Fact, error) {
+	switch f.Body.(type) {
+	case event.Said, event.Revised, event.Renamed, event.Wanted, event.Amended, event.Waived, event.Pinned, event.Archived, event.Opened, event.Published,
+		event.Outlined, event.Linked, event.Tiered:
+		return a.sayable(ctx, log, id, f)
+	case event.CancelRequested, event.Replied:
+		return f, nil
+	case event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested, event.StopRequested, event.Held:
+		return a.steering(ctx, log, id, f)
+	case event.Edited, event.Commented, event.Resolved, event.Responded, event.Drafted, event.Corrected:
+		return f, control.Usagef("%s is something to say to a job, and %s is none", event.Kind(f.Body), id)
+	}
+	return f, control.Usagef("%s is not something to say to a run", event.Kind(f.Body))
 }
 
 // late tells whoever answers a question of a flow that nobody drives if somebody

@@ -39,6 +39,9 @@ func (a *App) NewJob(ctx context.Context, r control.JobRequest) (event.FlowID, e
 	if err != nil {
 		return "", err
 	}
+	if _, err := a.ready(ctx, []event.Seat{s.Seat}); err != nil {
+		return "", err
+	}
 	if s.Description, err = a.keep(ctx, strings.TrimSpace(r.Description)); err != nil {
 		return "", err
 	}
@@ -225,7 +228,7 @@ func (a *App) workerSeat(t team, budget event.Budget) (event.Seat, error) {
 			return s, fmt.Errorf("agent %s: gear: %w", s.Agent, err)
 		}
 	}
-	g.Files = true
+	g.Files, g.Plan = true, false // its todos are its plan
 	s.Gear = gearOf(g)
 	b, _, err := a.openBackend(s)
 	switch {

@@ -10,16 +10,6 @@ import (
 
 var errPending = errors.New("not there yet")
 
-// Wake implements [control.Jobs].
-func (a *App) Wake(_ context.Context, _ event.FlowID) error {
-	return errPending
-}
-
-// Adopt implements [control.Jobs].
-func (a *App) Adopt(_ context.Context) error {
-	return errPending
-}
-
 // Outline implements [control.Jobs].
 func (a *App) Outline(_ context.Context, _ string) (event.FlowID, error) {
 	return "", errPending

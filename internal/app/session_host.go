@@ -14,6 +14,7 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
 	"conclave/internal/flow"
+	"conclave/internal/job"
 	"conclave/internal/live"
 	"conclave/internal/talk"
 	"conclave/internal/view"
@@ -143,6 +144,8 @@ func wished(note any) (wish, bool) {
 	case chat.Cancel:
 		return wish(n), true
 	case talk.Cancel:
+		return wish(n), true
+	case job.Cancel:
 		return wish(n), true
 	}
 	return wish{}, false

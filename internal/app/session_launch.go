@@ -31,6 +31,8 @@ type order struct {
 	launch *event.Launch
 	grant  event.Budget
 	own    []event.ContextPath
+	// files: its agents have files at hand, whatever is configured.
+	files bool
 }
 
 // overrideWait is how long a person at a session may choose another winner, where
@@ -81,16 +83,31 @@ func lower[N event.Money | int64](x, y *N) *N {
 	return x
 }
 
-// brief adds what agents are told in this run alone to their own prompts.
+// brief adds what agents are told in this run alone to their own prompts, and what
+// they are given.
 func (o *order) brief(seats []event.Seat) {
 	if o == nil || o.launch == nil {
 		return
 	}
 	for i, s := range seats {
+		if o.files {
+			seats[i].Gear = withFiles(s.Gear)
+		}
 		if more := o.launch.Prompts[s.Agent]; more != "" {
 			seats[i].Prompt = strings.TrimSpace(s.Prompt + "\n\n" + more)
 		}
 	}
+}
+
+// withFiles is a gear with files at hand; one that cannot be read stays as it is,
+// for whoever opens the agent to tell.
+func withFiles(own json.RawMessage) json.RawMessage {
+	var g gear.Gear
+	if len(own) > 0 && json.Unmarshal(own, &g) != nil {
+		return own
+	}
+	g.Files = true
+	return gearOf(g)
 }
 
 // tell puts what the session says into the run's specification, and returns the

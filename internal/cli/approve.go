@@ -73,6 +73,12 @@ func (e *env) answer(ctx context.Context, c control.Control, typed []string, cho
 		return err
 	}
 	switch no := choice == event.PermitDeny; {
+	case g.Kind == event.GateReview || g.Kind == event.GateTrouble: // of a job
+		d := decision{verb: "approve", revision: g.Revision, text: text}
+		if no {
+			d.verb = "revise"
+		}
+		return e.decide(ctx, c, string(id), d)
 	case g.Kind == event.GatePlan && no: // of a session
 		choice = event.PlanDrop
 	case g.Kind == event.GatePlan:
@@ -189,6 +195,9 @@ func (e *env) onlyQuestion(ctx context.Context, c control.Control) (event.FlowID
 
 func gatesOf(ctx context.Context, c control.Control, id event.FlowID) ([]view.Gate, error) {
 	s, err := c.Open(ctx, id)
+	if s.Job != nil {
+		return s.Job.Gates, err
+	}
 	return s.Card.Gates, err
 }
 

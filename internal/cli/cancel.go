@@ -33,6 +33,9 @@ session it ends the run that goes on in it.`,
 
 func (e *env) cancelRun(ctx context.Context, c control.Control, typed, reason string) error {
 	id, err := c.Find(ctx, typed)
+	if err == nil && namesJob(id) {
+		return e.cancelJob(ctx, c, string(id), reason)
+	}
 	if err == nil {
 		id, err = runOf(ctx, c, id)
 	}

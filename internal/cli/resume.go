@@ -52,6 +52,9 @@ the driver, and whatever the other still tries to record is refused.`,
 				if err := w.fresh(ctx, takeOver); err != nil {
 					return err
 				}
+				if namesJob(id) {
+					return e.resumeJob(ctx, c, id, s, takeOver)
+				}
 				if namesSession(id) {
 					return e.resumeSession(ctx, c, id, s, takeOver)
 				}
@@ -80,6 +83,9 @@ func (e *env) resumeWindow(ctx context.Context, c control.Control, a []string) e
 	if err != nil {
 		return err
 	}
+	if namesJob(id) { // which has no window of its own yet
+		return e.resumeJob(ctx, c, id, show{}, false)
+	}
 	return e.openWindow(ctx, c, WindowOptions{Flow: id, Interactive: true})
 }
 
@@ -96,11 +102,11 @@ func unfinished(ctx context.Context, c control.Control, a []string, takeOver boo
 	var driven []event.FlowID
 	sessions := map[event.FlowID]bool{} // that go on with their runs
 	for _, f := range flows {
-		sessions[f.ID] = isSession(f) && f.Damaged == "" && (f.State() == "unfinished" || f.State() == control.Answered)
+		sessions[f.ID] = (isSession(f) || isJob(f)) && f.Damaged == "" && (f.State() == "unfinished" || f.State() == control.Answered)
 	}
 	for _, f := range flows {
 		switch {
-		case f.Finished, f.Damaged != "", isSession(f) && !sessions[f.ID], sessions[f.Parent]:
+		case f.Finished, f.Damaged != "", (isSession(f) || isJob(f)) && !sessions[f.ID], sessions[f.Parent]:
 		case f.Driver == nil:
 			return f.ID, nil
 		default:

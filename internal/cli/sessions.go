@@ -55,6 +55,9 @@ func (e *env) listSessions(ctx context.Context, c control.Control, asJSON, all b
 	}
 	away := 0
 	flows = slices.DeleteFunc(flows, func(f control.Flow) bool {
+		if about := f.Session == event.SessionCompanion; about && !all { // it is found by its job
+			return true
+		}
 		hidden := f.Archived && !all && isSession(f)
 		if hidden {
 			away++

@@ -143,6 +143,8 @@ func (f Flow) State() string {
 		return "damaged"
 	case f.Kind == view.KindSession:
 		return f.sessionState()
+	case f.Kind == view.KindJob:
+		return f.jobState()
 	case f.Finished:
 		return string(f.Status)
 	case f.Driver != nil && f.Waiting:

@@ -44,12 +44,15 @@ type Jobs interface {
 	// be forced on or off (event.Tiered by Send to its session).
 	Abilities(ctx context.Context, session event.FlowID) ([]Tier, error)
 
-	// Audit is a page of the events of a flow, its runs' included.
+	// Audit is a page of the events of a flow.
 	Audit(ctx context.Context, id event.FlowID, q AuditQuery) (AuditPage, error)
 	// AuditRow is one event in full, with texts of any length bounded to limit.
 	AuditRow(ctx context.Context, id event.FlowID, seq uint64, limit int) (AuditDetail, error)
 	// LLMRequest is a model call in full: what was sent and what came back.
 	LLMRequest(ctx context.Context, id event.FlowID, seq uint64) (LLMRequest, error)
+	// Spend is what a flow and the runs it launched have used, by phase, agent,
+	// model, tool and run.
+	Spend(ctx context.Context, id event.FlowID) (view.Spend, error)
 }
 
 // A JobRequest is a job somebody wants.
@@ -136,8 +139,12 @@ type Tier struct {
 // An AuditQuery says which page of the audit is wanted, newest first: before an
 // event, of some groups, that holds words.
 type AuditQuery struct {
-	Before uint64            `json:"before,omitempty"`
-	After  uint64            `json:"after,omitempty"`
+	// Before and After are numbers of events; with Runs places in the whole log
+	// (view.AuditRow.Pos).
+	Before uint64 `json:"before,omitempty"`
+	After  uint64 `json:"after,omitempty"`
+	// Runs: the events of the runs that the flow launched are listed with its own.
+	Runs   bool              `json:"runs,omitempty"`
 	Limit  int               `json:"limit,omitempty"` // at most 200
 	Groups []view.AuditGroup `json:"groups,omitempty"`
 	Text   string            `json:"text,omitempty"`
@@ -147,7 +154,9 @@ type AuditQuery struct {
 type AuditPage struct {
 	Rows  []view.AuditRow `json:"rows"`
 	Total uint64          `json:"total"` // events of the flow
-	// Next is the Before of the page after this one; zero if there is none.
+	// Next is the Before of the page after this one; zero if there is none. A page
+	// may have fewer rows than were asked for, or none, and a next one all the
+	// same: only so many events are looked at for one.
 	Next uint64 `json:"next,omitempty"`
 }
 
@@ -172,6 +181,8 @@ type LLMRequest struct {
 	Messages []LLMMessage  `json:"messages"`
 	Reply    LLMMessage    `json:"reply"`
 	Usage    event.Usage   `json:"usage"`
+	// Cut: it was longer than is shown.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // An LLMMessage is a message of a conversation with a model.
@@ -184,4 +195,21 @@ type LLMMessage struct {
 	Error   bool             `json:"error,omitempty"`
 	Seq     uint64           `json:"seq,omitempty"` // the event it is
 	Summary bool             `json:"summary,omitempty"`
+}
+
+// jobState is how a job stands. One that is frozen needs nobody to drive it.
+func (f Flow) jobState() string {
+	switch {
+	case f.Waiting && f.Answered:
+		return Answered
+	case f.Job.Frozen():
+		return "waiting for you"
+	case f.Job.Over():
+		return string(f.Job)
+	case f.Driver != nil && f.Waiting: // a permission
+		return "waiting for you"
+	case f.Driver != nil:
+		return string(f.Job)
+	}
+	return "unfinished"
 }

@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"conclave/internal/control"
+	"conclave/internal/engine"
+	"conclave/internal/event"
+	"conclave/internal/eventlog"
+	"conclave/internal/flow"
+	"conclave/internal/job"
+	"conclave/internal/view"
+)
+
+// deciderOfJob is who decides in a job.
+func deciderOfJob() flow.Decider { return &job.Job{} }
+
+// work drives a job, and the runs it launches, until ctx ends. Watch is told of
+// every change.
+func (a *App) work(ctx context.Context, log eventlog.Log, id event.FlowID, s event.JobStarted, takeOver bool, watch func(view.Job), also ...event.Fact) error {
+	// What a job does is in its log, and a log that came with a project is the word
+	// of whoever wrote that.
+	if !a.own() {
+		return control.Usagef("the log in %s is not known to be yours, so %s is not gone on with\nIf it is all right say: conclave trust", a.state(), id)
+	}
+	h := newShop(a, log, id, s, takeOver)
+	p := part{decider: deciderOfJob, doer: h, close: h.Close}
+	return a.drive(ctx, log, id, takeOver, p, func(d *engine.Driver) error {
+		k, err := a.snapshot(ctx, log, id)
+		if err != nil {
+			return err
+		}
+		d.Observe = whenRecorded(func(events []event.Event) {
+			if k.observe(events); k.now.Job != nil {
+				watch(*k.now.Job)
+			}
+		})
+		return d.Resume(ctx, also...)
+	})
+}
+
+// untilSettled drives a job until it waits for a person or is over, and nobody has
+// said anything more to it.
+func (a *App) untilSettled(ctx context.Context, log eventlog.Log, id event.FlowID, s event.JobStarted, takeOver bool, also ...event.Fact) error {
+	for ; ; takeOver, also = false, nil {
+		if err := a.workOn(ctx, log, id, s, takeOver, also...); !errors.Is(err, errAtRest) {
+			return err
+		}
+		// Something may have been said at the last moment. Whoever says more from
+		// now on finds that nobody drives the job.
+		busy, err := a.busy(ctx, log, id)
+		if err != nil || !busy {
+			return err
+		}
+	}
+}
+
+func (a *App) workOn(ctx context.Context, log eventlog.Log, id event.FlowID, s event.JobStarted, takeOver bool, also ...event.Fact) error {
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	timer := time.AfterFunc(never, func() { leave(errAtRest) })
+	defer timer.Stop()
+	return a.work(ctx, log, id, s, takeOver, func(now view.Job) {
+		if timer.Stop(); settled(now) {
+			timer.Reset(lull)
+		}
+	}, also...)
+}
+
+// never is longer than any process lives.
+const never = time.Duration(1<<63 - 1)
+
+// pendingFor reports whether something waits in the inbox of a flow that its
+// decider would take.
+func pendingFor(ctx context.Context, log eventlog.Log, id event.FlowID, d flow.Decider) bool {
+	s, ok := d.(flow.Sorter)
+	if !ok {
+		return false
+	}
+	ctx, done := context.WithTimeout(ctx, glance)
+	defer done()
+	for f, err := range log.Inbox(ctx, id) {
+		if err != nil {
+			return false // nobody could drive it
+		}
+		if s.Hears(f.Body) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,40 @@
+package app
+
+import (
+	"context"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/flow"
+)
+
+// toJob makes something that is said to a job fit for its inbox. What a job does
+// not hear would wait there for ever.
+func (a *App) toJob(ctx context.Context, id event.FlowID, f event.Fact) (event.Fact, error) {
+	if s, ok := deciderOfJob().(flow.Sorter); !ok || !s.Hears(f.Body) {
+		return f, control.Usagef("%s is not something to say to a job, and %s is one", event.Kind(f.Body), id)
+	}
+	var err error
+	switch b := f.Body.(type) {
+	case event.Edited:
+		b.Text, err = a.shelve(ctx, b.Text)
+		f.Body = b
+	case event.Corrected:
+		b.Text, err = a.shelve(ctx, b.Text)
+		f.Body = b
+	}
+	return f, err
+}
+
+// jobRow adds what is not at the ends of a job's log.
+func (a *App) jobRow(ctx context.Context, row *control.Flow) {
+	if d, ok, err := a.Driver(ctx, row.ID); err == nil && ok {
+		row.Driver = &d
+	}
+	s, err := a.Open(ctx, row.ID)
+	if err != nil || s.Job == nil {
+		return
+	}
+	row.Row = row.WithJob(*s.Job)
+	row.Waiting = len(s.Job.Gates) > 0
+}
