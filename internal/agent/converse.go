@@ -97,6 +97,8 @@ func (t *turn) takeUp(ctx context.Context) error {
 		switch {
 		case t.closed && !own:
 			_, err = t.returned(ctx, c, tool.Failed(phaseOver))
+		case begun && t.phase != nil && t.looks(c):
+			_, err = t.use(ctx, c) // looking twice does no harm
 		case begun:
 			lost = true
 			_, err = t.returned(ctx, c, tool.Failed(outcomeUnknown))

@@ -70,12 +70,14 @@ func (p *phase) Complete(ctx context.Context, ids []string, note string) (tool.R
 	if err != nil || v.Why != "" {
 		return tool.Failed(v.Why), err
 	}
-	for i := range p.todos {
-		if slices.Contains(ids, p.todos[i].ID) {
-			p.todos[i].Done, p.todos[i].Note = true, note
+	if !v.before { // else they are done in what the turn was given
+		for i := range p.todos {
+			if slices.Contains(ids, p.todos[i].ID) {
+				p.todos[i].Done, p.todos[i].Note = true, note
+			}
 		}
 	}
-	done := "Done: " + strings.Join(ids, ", ") + "."
+	done := "Done."
 	if v.Kept != "" {
 		done += " The workspace is kept as commit " + v.Kept[:min(len(v.Kept), 7)] + "."
 	}
@@ -138,7 +140,7 @@ func (p *phase) comment(id string) string {
 }
 
 // told is a result with what comes next.
-func (p *phase) told(text string, v job.Verdict) tool.Result {
+func (p *phase) told(text string, v verdictOn) tool.Result {
 	text = strings.TrimSpace(text)
 	if v.Over {
 		return tool.Result{Text: text + "\n\nThe phase is complete, and with it your turn. There is nothing more to do."}
@@ -158,16 +160,21 @@ func (p *phase) next() (event.Todo, bool) {
 	return p.todos[i], true
 }
 
+// A verdictOn is what became of something that was put forward; before: in a take
+// that was cut.
+type verdictOn struct {
+	job.Verdict
+	before bool
+}
+
 // forward puts something forward and returns what became of it; where that leads
 // to a commit, once there is one. What was put forward before the turn was cut is
 // not put forward again.
-func (p *phase) forward(ctx context.Context, keeps bool, body func(call string) event.Body) (job.Verdict, error) {
+func (p *phase) forward(ctx context.Context, keeps bool, body func(call string) event.Body) (v verdictOn, err error) {
 	c := ctx.Value(calling{}).(event.ToolCall)
 	id := p.id(c)
-	v, known := p.known(id)
-	if !known {
-		var err error
-		if v, err = p.submit(ctx, event.Fact{ID: id, Agent: p.t.id, Body: body(c.ID)}); err != nil {
+	if v.Verdict, v.before = p.known(id); !v.before {
+		if v.Verdict, err = p.submit(ctx, event.Fact{ID: id, Agent: p.t.id, Body: body(c.ID)}); err != nil {
 			return v, err
 		}
 	}

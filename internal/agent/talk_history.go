@@ -188,7 +188,11 @@ func (c *conversation) tell(id, text string, images ...backend.Image) {
 // reads again has a result.
 func (c *conversation) settle() {
 	for _, o := range c.open {
-		c.answer("", backend.ToolResult{Call: o.ID, Name: o.Name, Text: neverReturned, Error: true})
+		why := neverReturned
+		if c.t.phase != nil && slices.Contains(phaseTools, o.Name) {
+			why = endedHere // most likely it was what ended the phase
+		}
+		c.answer("", backend.ToolResult{Call: o.ID, Name: o.Name, Text: why, Error: true})
 	}
 	c.open = nil
 }

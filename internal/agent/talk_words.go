@@ -15,6 +15,7 @@ import (
 const (
 	outcomeUnknown = "The program was stopped while this was being carried out. Whether it took effect is not known: look before you repeat it."
 	neverReturned  = "This was not finished: the turn was stopped before there was a result. Look before you repeat it."
+	endedHere      = "The turn ended with this call. How things stand now is said below."
 	notBegun       = "Not carried out: the program was stopped during a call before this one, whose outcome is not known. Look how that stands, then call this again if it still holds."
 	phaseOver      = "Not carried out: the phase is over, and so is this turn."
 	noCallsLeft    = "Not carried out: this turn has made all the model calls it may. The user can have you go on."

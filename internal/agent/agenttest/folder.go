@@ -76,11 +76,7 @@ func (d *Folder) Keep(k job.Keep) event.Kept {
 		}
 	}
 	if k.Write {
-		p, err := json.Marshal(event.PlanRead{Name: k.Name, Todos: k.Todos})
-		if err != nil {
-			panic(err) // strings always marshal
-		}
-		d.files["todos.yaml"] = string(p)
+		d.plan(k.Name, k.Todos)
 	}
 	if k.Edit != nil {
 		d.files[k.Edit.Path] = k.Edit.Text.Text
@@ -95,6 +91,26 @@ func (d *Folder) Keep(k job.Keep) event.Kept {
 		d.files[fmt.Sprintf("archive/phase-%d.%d.md", a.Phase, a.Iteration)] = a.How
 	}
 	return d.commit(k.Ref, k.Tag)
+}
+
+// plan writes todos.yaml. The lock is held.
+func (d *Folder) plan(name string, todos []event.Todo) {
+	p, err := json.Marshal(event.PlanRead{Name: name, Todos: todos})
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	d.files["todos.yaml"] = string(p)
+}
+
+// Again makes a commit that a log tells of, of what the folder holds and of the
+// todos it had.
+func (d *Folder) Again(k event.Kept) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(k.Plan.Todos) > 0 {
+		d.plan(k.Plan.Name, k.Plan.Todos)
+	}
+	d.commits = append(d.commits, commit{k.Ref, k, maps.Clone(d.files)})
 }
 
 // commit keeps the files as they are. The lock is held.
