@@ -65,11 +65,11 @@ func (s *Server) say(ctx context.Context, y saying) (any, error) {
 				return nil, err
 			}
 		}
+		if err := s.Control.Send(ctx, y.to, f); err != nil {
+			return nil, err
+		}
+		s.said.note(y.to, f.ID, from)
 	}
-	if err := s.Control.Send(ctx, y.to, f); err != nil {
-		return nil, err
-	}
-	s.said.note(y.to, f.ID, from)
 	s.feed.poke()
 	if err := s.wake(ctx, y.to, y.now); err != nil {
 		s.Log("wake " + string(y.to) + ": " + err.Error())

@@ -1,0 +1,111 @@
+package web
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"conclave/internal/event"
+)
+
+// Acceptance check 2: approval names a revision; a stale one is a conflict, a
+// double click is one decision, and of two tabs one decides. IP-09
+func TestApproveNamesARevisionAndCountsOnce(t *testing.T) {
+	d := newDesk(t)
+	hash := event.HashOf([]byte("# Goal\n\nCompare.\n"))
+	d.must(200, "POST", "/api/jobs/job-1/edits", fields{"path": "plan.md", "base": hash, "text": "# Goal\n\nCompare all.\n", "key": "e1"})
+
+	got := d.must(409, "POST", "/api/jobs/job-1/review", fields{"choice": "approve", "revision": 1, "key": "late"})
+	now := got["current"].(map[string]any)["gates"].([]any)[0].(map[string]any)
+	if got["code"] != "stale" || now["revision"] != 2.0 {
+		t.Fatalf("a stale approval is not told what is current: %v", got)
+	}
+
+	var wg sync.WaitGroup
+	for range 8 { // one click that was sent again and again
+		wg.Go(func() {
+			status, out := d.ask("POST", "/api/jobs/job-1/review", fields{"choice": "approve", "revision": 2, "key": "click"})
+			if status != 200 || out["verdict"] != "admitted" {
+				t.Errorf("the same click: %d %v", status, out)
+			}
+		})
+	}
+	wg.Wait()
+	d.must(409, "POST", "/api/jobs/job-1/review", fields{"choice": "change", "text": "no", "revision": 2, "key": "other-tab"})
+	if n := d.count("job-1", func(b event.Body) bool { _, ok := b.(event.Closed); return ok }); n != 1 {
+		t.Errorf("the gate was closed %d times", n)
+	}
+	// A server that was started anew knows the click as well.
+	again := deskOn(t, d.world)
+	if got := again.must(200, "POST", "/api/jobs/job-1/review", fields{"choice": "approve", "revision": 2, "key": "click"}); got["verdict"] != "admitted" {
+		t.Errorf("after a restart: %v", got)
+	}
+}
+
+func (w *world) count(id event.FlowID, is func(event.Body) bool) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, e := range w.logs[id] {
+		if is(e.Body) {
+			n++
+		}
+	}
+	return n
+}
+
+// IP-10: an edit is a fact; one of an older file is a conflict that shows the file
+// as it is.
+func TestEditNamesItsBase(t *testing.T) {
+	d := newDesk(t)
+	file := d.must(200, "GET", "/api/jobs/job-1/file?path=plan.md", nil)["file"].(map[string]any)
+	d.must(200, "POST", "/api/jobs/job-1/edits", fields{"path": "plan.md", "base": file["hash"], "text": "mine\n", "key": "1"})
+	got := d.must(409, "POST", "/api/jobs/job-1/edits", fields{"path": "plan.md", "base": file["hash"], "text": "theirs\n", "key": "2"})
+	if now := got["current"].(map[string]any); now["text"] != "mine\n" || now["hash"] == file["hash"] {
+		t.Errorf("a conflict does not show the file as it is: %v", got)
+	}
+	if d.files["plan.md"] != "mine\n" {
+		t.Errorf("the file is %q", d.files["plan.md"])
+	}
+	d.must(404, "POST", "/api/jobs/job-1/edits", fields{"path": "../../etc/passwd", "base": file["hash"], "text": "x"})
+}
+
+func TestWhatBecomesOfAWrite(t *testing.T) {
+	d := newDesk(t)
+	got := d.must(422, "POST", "/api/jobs/job-1/correct", fields{"text": "again"})
+	if got["error"] != "The job is not over." || got["code"] != "refused" {
+		t.Errorf("a refusal says: %v", got)
+	}
+	d.must(422, "POST", "/api/jobs/job-1/review", fields{"choice": "perhaps", "revision": 1})
+	d.must(400, "POST", "/api/jobs/job-1/review", fields{"choice": "approve"})
+	d.must(400, "POST", "/api/jobs/job-1/draft", fields{"text": "x", "key": "no spaces please"})
+	c := d.must(200, "POST", "/api/jobs/job-1/comments", fields{"path": "plan.md", "line": 3, "end": 3, "text": "Which?", "key": "c"})
+	d.must(200, "POST", "/api/jobs/job-1/comments/"+strings.ReplaceAll(c["id"].(string), "/", "%2F")+"/resolve", fields{"on": true})
+	d.must(404, "POST", "/api/jobs/job-1/comments/none/resolve", fields{"on": true})
+	d.must(200, "POST", "/api/flows/job-1/gates/review%2F1.1", fields{"choice": "change", "text": "more", "revision": 1})
+	if len(d.woken) == 0 {
+		t.Error("nobody was woken")
+	}
+
+	sleepy := newDesk(t, func(o *Options) { o.Patience = time.Millisecond })
+	sleepy.asleep = true
+	if got := sleepy.must(202, "POST", "/api/jobs/job-1/draft", fields{"text": "x"}); got["verdict"] != "waiting" {
+		t.Errorf("nobody has answered: %v", got)
+	}
+}
+
+// Acceptance check 7: ids of something else and paths that lead out name nothing.
+func TestOnlyWhatIsThere(t *testing.T) {
+	d := newDesk(t)
+	for _, path := range []string{
+		"/api/jobs/job-2", "/api/jobs/run-1", "/api/jobs/job", "/api/jobs/..%2Fjob-1", "/api/jobs/talk-1/files", "/api/runs/job-1", "/api/sessions/job-1", "/api/sessions/run-1",
+		"/api/jobs/job-1/file?path=..%2Fx", "/api/jobs/job-1/file?path=%2Fetc%2Fpasswd", "/api/jobs/job-1/file?path=a%2F..%2F..%2Fx", "/api/jobs/job-1/file?path=plan.md&at=--output%3Dx",
+		"/api/jobs/job-1/download?path=..%2Fx", "/api/jobs/job-1/file?path=none.md", "/api/jobs/job-1/diff?from=-x", "/api/flows/job-1/audit/99", "/api/flows/job-1/audit/0", "/api/flows/job-1/requests/1",
+		"/api/flows/other/audit", "/api/none", "/api/runs/run-1/files?answer=agent1.1", "/api/runs/run-1/file?answer=..&path=x",
+	} {
+		if got := d.must(404, "GET", path, nil); got["code"] != "not_found" || got["error"] == "" {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
