@@ -15,8 +15,7 @@ export function Changed() {
   const before = j.rounds?.[(j.rounds?.length || 0) - 2];
   const sent = (j.threads || []).filter((t) => before?.comments?.includes(t.id));
   if (!r?.since) return <p class="muted">This is the first round: there is nothing to compare with.</p>;
-  const plan = (f: FileDiff) => ["plan.md", "workspace.md", "todos.yaml"].indexOf(f.path);
-  const files = [...(data.value.value?.files || [])].sort((a, b) => (plan(b) + 4) % 4 - (plan(a) + 4) % 4 || a.path.localeCompare(b.path));
+  const files = [...(data.value.value?.files || [])].sort((a, b) => rank(a.path) - rank(b.path) || a.path.localeCompare(b.path));
   return (
     <div>
       {before?.feedback && <div class="note plain"><b>You asked:</b> <span class="pre">{before.feedback}</span></div>}
@@ -25,4 +24,10 @@ export function Changed() {
       {!data.value.value ? <Loading of={data} /> : <Diff files={files} empty="Nothing changed." />}
     </div>
   );
+}
+
+// rank puts what a person decides about first.
+function rank(path: string): number {
+  const i = ["plan.md", "todos.yaml", "workspace.md"].indexOf(path);
+  return i < 0 ? 3 : i;
 }

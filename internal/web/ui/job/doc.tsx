@@ -31,7 +31,7 @@ export function Doc({ path, missing }: { path: string; missing: string }) {
     <div class="doc">
       <div class="doc-head">
         <span class="mono muted">{path}</span><span class="grow" />
-        {can && <><span class="muted small">hover a block, or <kbd>j</kbd> <kbd>k</kbd> and <kbd>c</kbd>, to comment</span><Button small onClick={() => setEditing(true)}>Edit</Button></>}
+        {can && <><span class="muted small hint">hover a block, or <kbd>j</kbd> <kbd>k</kbd> and <kbd>c</kbd>, to comment</span><Button small onClick={() => setEditing(true)}>Edit</Button></>}
       </div>
       {f.note && <p class="note">{f.note}</p>}
       <Blocks f={f} path={path} can={can} threads={(j.threads || []).filter((t) => t.path === path)} />

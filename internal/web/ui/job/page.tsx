@@ -54,12 +54,11 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
   const notes: Record<string, number> = { plan: commentsOn(d, "plan.md"), memory: commentsOn(d, "workspace.md"), todos: (j.staged || []).length };
   return (
     <JobCtx.Provider value={ctx}>
-      <div class="job">
+      <div class="job-page">
         <section class="job-main" aria-label="Job">
           <header class="job-head">
             <h1>{d.title}</h1>
             <Badge of={j.state}>{stateWords[j.state] || j.state}</Badge>
-            <span class="grow" />
             <Ago at={j.last} />
           </header>
           {(j.doing || j.why) && <p class="job-doing" role="status">{live(j.state) && <span class="spin" aria-hidden="true" />} {j.doing || j.why}</p>}

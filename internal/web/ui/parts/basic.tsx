@@ -1,7 +1,7 @@
 // Small things that every page is made of.
 
 import { signal } from "@preact/signals";
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ago } from "../lib/format";
 import { words } from "../lib/api";
@@ -17,7 +17,7 @@ export function Ago({ at, lead = "" }: { at?: string; lead?: string }) {
   return <time class="muted nowrap" dateTime={at} title={new Date(at).toLocaleString()}>{lead}{ago(at, Math.max(now.value, Date.now()))}</time>;
 }
 
-export function Button(p: { kind?: "main" | "plain" | "danger" | "quiet"; small?: boolean; busy?: boolean } & JSX.HTMLAttributes<HTMLButtonElement> & Kids & any) {
+export function Button(p: { kind?: "main" | "plain" | "danger" | "quiet"; small?: boolean; busy?: boolean } & Kids & any) {
   const { kind = "plain", small, busy, children, class: extra, ...rest } = p;
   return (
     <button type="button" {...rest} class={`btn ${kind}${small ? " small" : ""} ${extra || ""}`} disabled={rest.disabled || busy} aria-busy={busy || undefined}>
@@ -131,10 +131,10 @@ export function useFocus<T extends HTMLElement>(on = true) {
 
 // Area is a text field that grows, and saves on Ctrl+Enter.
 export function Area({ value, onText, onSend, label, rows = 3, autofocus, ...rest }: { value: string; onText: (s: string) => void; onSend?: () => void; label: string; rows?: number; autofocus?: boolean } & any) {
-  const ref = useFocus<HTMLTextAreaElement>(autofocus);
+  const ref = useFocus<HTMLTextAreaElement>(!!autofocus);
   return (
     <textarea
-      ref={ref} {...rest} class={"area " + (rest.class || "")} rows={rows} aria-label={label} value={value}
+      ref={ref} {...rest} class={"area " + (rest.class || "")} rows={rows} style={{ minHeight: rows * 1.5 + 0.9 + "em" }} aria-label={label} value={value}
       onInput={(e: any) => onText(e.currentTarget.value)}
       onKeyDown={(e: KeyboardEvent) => {
         if (onSend && e.key === "Enter" && (e.ctrlKey || e.metaKey)) {
