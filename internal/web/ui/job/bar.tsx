@@ -99,7 +99,7 @@ function Decide({ ask, onClose }: { ask: Exclude<Ask, "">; onClose: () => void }
         </dl>
       )}
       {ask === "approve" && open.length > 0 && (
-        <div class="note">{plural(open.length, "comment is", "comments are")} not resolved and will not reach the agent:
+        <div class="note">{plural(open.length, "comment is", "comments are")} open and will not reach the agent:
           <ul>{open.slice(0, 5).map((t) => <li key={t.id}>{t.text.slice(0, 120)}</li>)}</ul>
         </div>
       )}

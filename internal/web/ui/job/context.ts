@@ -29,9 +29,12 @@ export const act = (id: string, what: string, body: Record<string, unknown>) => 
 
 export const reviewing = (j: Job) => j.state === "review" && !!j.review;
 export const round = (j: Job): JobRound | undefined => j.rounds?.[j.rounds.length - 1];
-export const openThreads = (j: Job): JobThread[] => (j.threads || []).filter((t) => !t.resolved);
 
-// settledBy says how the agent dealt with a comment: there is nothing to say
+// openThreads are the comments that nobody has dealt with: neither the agent has
+// said how, nor a person that nothing more is needed. They go along with feedback.
+export const openThreads = (j: Job): JobThread[] => (j.threads || []).filter((t) => !t.resolved && !t.answer);
+
+// fate says how the agent dealt with a comment: there is nothing to say
 // before it was sent.
 export function fate(t: JobThread, j: Job): "open" | "changed" | "kept" | "unaddressed" | "sent" {
   if (t.answer) return t.answer.changed ? "changed" : "kept";

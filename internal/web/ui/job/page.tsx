@@ -51,7 +51,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
 
   if (!d) return <div class="page"><Loading of={data} what="Opening the job" /></div>;
   const j = d.job;
-  const notes: Record<string, number> = { plan: commentsOn(d, "plan.md"), memory: commentsOn(d, "workspace.md"), todos: (j.staged || []).length };
+  const notes: Record<string, number> = { plan: commentsOn(d, "plan.md"), memory: commentsOn(d, "workspace.md"), todos: reviewing(j) ? (j.staged || []).length : 0 };
   return (
     <JobCtx.Provider value={ctx}>
       <div class="job-page">

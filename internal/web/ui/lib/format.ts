@@ -31,7 +31,7 @@ export function ago(at?: string, now = Date.now()): string {
 }
 
 export function clock(at?: string): string {
-  return at ? new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" }) : "";
+  return at ? new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }) : "";
 }
 
 // span shortens a duration as Go writes it: "1h2m3.456s".

@@ -8,7 +8,7 @@ import { Badge, Button, Html, say, Trouble, useTask } from "./basic";
 import { Diff, type FileDiff } from "./diff";
 import type { ChatUses, SessionData } from "./chat";
 
-export interface StepCard { kind: string; text?: string; path?: string; why?: string; base?: string; new?: string; diff?: { files: FileDiff[] } | any; title?: string; description?: string; instructions?: string; proposal: string }
+export interface StepCard { kind: string; text?: string; path?: string; why?: string; base?: string; new?: string; diff?: { files: FileDiff[] }; gone?: boolean; title?: string; description?: string; instructions?: string; proposal: string }
 export interface Step {
   id: string; at: string; kind: string; text?: string; html?: string; thinking?: string; by?: string; tool?: string; call?: string;
   input?: string; result?: string; cut?: boolean; done?: boolean; error?: boolean; want?: string; run?: string; card?: StepCard; published?: any;
@@ -124,7 +124,7 @@ function Proposal({ s, c, session, uses }: { s: Step; c: StepCard; session: Sess
         </div>
       </section>
     );
-  const files: FileDiff[] = c.diff?.files || (Array.isArray(c.diff) ? c.diff : []);
+  const files = c.diff?.files || [];
   const apply = () => task.run(async () => {
     await post(`/api/jobs/${seg(uses.job!)}/edits`, { path: c.path, base: c.base, text: c.new, proposal: c.proposal, key: key() });
     mark(applied);
@@ -138,7 +138,8 @@ function Proposal({ s, c, session, uses }: { s: Step; c: StepCard; session: Sess
         {c.why && <p>{c.why}</p>}
         <Diff files={files} empty="The file would stay as it is." />
         {stale ? <p class="trouble">The file has changed since this was proposed. Ask for it again.</p> : <Trouble of={task.problem} />}
-        {!done && uses.job && (
+        {c.gone && !done && <p class="muted small">What it would replace is not there any more.</p>}
+        {!done && !c.gone && uses.job && (
           <div class="actions">
             <Button small kind="main" busy={task.busy} disabled={!uses.canEdit} onClick={apply}>Apply</Button>
             <Button small kind="quiet" onClick={() => mark(dismissed)}>Dismiss</Button>
