@@ -202,7 +202,10 @@ func (j *Job) admit(a event.Admitted) []flow.Command {
 	}
 	switch b := e.Body.(type) {
 	case event.Edited:
-		j.s.Gate.Revision++
+		if j.s.Gate == nil {
+			return nil // a damaged log; Check says so
+		}
+		j.s.Gate.Revision = j.s.Gate.Asked.Revision + 1
 		return j.keep(Keep{Ref: e.ID, Message: "Edit " + b.Path, By: who(b.By), Edit: &b})
 	case event.Commented:
 		j.comment(e.ID, b)

@@ -131,7 +131,9 @@ func (j *Job) ended(b event.PhaseEnded) []flow.Command {
 		return nil // a damaged log; Check says so
 	}
 	if b.How == event.EndedTrouble {
-		p.Stuck = j.stuck()
+		if p.Stuck = j.stuck(); p.Stuck == nil { // a damaged log; Check says so
+			p.Stuck = &trouble{Why: b.Why}
+		}
 	}
 	p.Ended = &b
 	if t := j.s.Turn; t != nil && t.Live {

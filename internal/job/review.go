@@ -217,6 +217,9 @@ func (j *Job) asked(b event.Asked) {
 		}
 		return
 	}
+	if j.s.Phase == nil || j.s.Phase.Ended == nil {
+		return // a damaged log; Check says so
+	}
 	if j.s.Gate != nil && j.s.Gate.Gate == b.Gate {
 		j.s.Gate.Asked = b
 		return
@@ -225,8 +228,8 @@ func (j *Job) asked(b event.Asked) {
 	if b.Kind == event.GateTrouble {
 		j.s.Troubles++
 		g.Cap, g.Why = b.Ref, strings.TrimPrefix(b.Title, troublePrefix)
-	} else if p := j.s.Phase; p != nil {
-		p.Reviews++
+	} else {
+		j.s.Phase.Reviews++
 	}
 	j.s.Gate = g
 }

@@ -1,0 +1,214 @@
+package job_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"conclave/internal/event"
+	"conclave/internal/flow"
+	"conclave/internal/job"
+	"conclave/internal/job/jobtest"
+)
+
+func schedules(n uint64) uint64 {
+	if testing.Short() || raceEnabled {
+		return n / 10
+	}
+	return n
+}
+
+func transcript(log []event.Event) string {
+	out := ""
+	for _, e := range log {
+		b, _ := event.EncodeBody(e.Body)
+		out += fmt.Sprintf("%d %s %s %.200s\n", e.Seq, event.Kind(e.Body), e.ID, b)
+	}
+	return out
+}
+
+// Whatever people, the agent and runs do, in any order and with crashes in between,
+// the log is sound: it replays to the same decisions, a question is decided once
+// and by a reply about what was asked, what is carried out is todos.yaml as it was
+// kept last, and what is spent stays below the ceiling. At every event the job is
+// frozen, over, or something goes on.
+//
+// IP-03 IP-04 IP-10
+func TestEverySchedule(t *testing.T) {
+	count := map[string]int{}
+	for seed := range schedules(800) {
+		w := jobtest.Play(seed, 250)
+		if err := w.Err(); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, transcript(w.Log))
+		}
+		for _, e := range w.Log {
+			count[event.Kind(e.Body)]++
+			switch b := e.Body.(type) {
+			case event.Asked:
+				if b.Kind == event.GateTrouble {
+					count["trouble about "+b.Ref]++
+				}
+			case event.PhaseBegun:
+				count["phase to "+b.Purpose]++
+			case event.PhaseEnded:
+				count["phase "+b.How]++
+			}
+		}
+	}
+	for _, kind := range []string{
+		"phase_begun", "phase_ended", "job_ended", "asked", "closed", "kept", "edited", "todos_staged", "todos_done", "todos_rewound",
+		"completing", "addressed", "launched", "returned", "corrected", "interrupted", "granted", "refused", "failed", "compacted",
+		"trouble about attempts", "trouble about idle", "trouble about budget", "trouble about time", "trouble about phases",
+		"trouble about plan", "trouble about run", "phase to initial", "phase to transition", "phase to revise", "phase to correct",
+		"phase to tactical", "phase done", "phase rewound", "phase completing", "phase trouble", "phase cancelled",
+	} {
+		if count[kind] < 3 {
+			t.Errorf("%d of %s: the schedules test nothing of it", count[kind], kind)
+		}
+	}
+	t.Log(count)
+}
+
+// Asking for changes never leads to a plan being carried out before a person was
+// asked about it again and has approved it. This looks at logs alone.
+//
+// Acceptance check 1. IP-05
+func TestChangesAreLookedAt(t *testing.T) {
+	asked, carried := 0, 0
+	for seed := range schedules(500) {
+		w := jobtest.Play(seed, 250)
+		owed, gate := false, ""
+		for _, e := range w.Log {
+			switch b := e.Body.(type) {
+			case event.Asked:
+				if b.Kind == event.GateReview {
+					gate = b.Gate
+				}
+			case event.Closed:
+				switch {
+				case b.How == "reply" && b.Choice == event.ReviewChange:
+					owed, gate = true, ""
+					asked++
+				case b.Gate == gate && gate != "" && b.Choice != event.ReviewCancel:
+					owed = false
+				}
+			case event.PhaseBegun:
+				if b.Kind == event.PhaseTactical {
+					carried++
+					if owed {
+						t.Fatalf("seed %d: event %d\n%s", seed, e.Seq, transcript(w.Log))
+					}
+				}
+			}
+		}
+	}
+	if asked < 20 || carried < 20 {
+		t.Errorf("%d requests for changes, %d phases carried out: nothing is tested", asked, carried)
+	}
+}
+
+// Of all replies to a question one decides, and only one that names the newest
+// revision: two windows and double clicks make one decision.
+//
+// Acceptance check 2.
+func TestOneDecision(t *testing.T) {
+	twice, stale := 0, 0
+	for seed := range schedules(400) {
+		closed, revision := map[string]int{}, map[string]int{}
+		replies := map[string]event.Replied{}
+		for _, e := range jobtest.Play(seed, 250).Log {
+			switch b := e.Body.(type) {
+			case event.Asked:
+				revision[b.Gate] = b.Revision
+			case event.Replied:
+				replies[e.ID] = b
+			case event.Closed:
+				closed[b.Gate]++
+				if r, ok := replies[b.Reply]; b.How == "reply" && (!ok || r.Revision != revision[b.Gate]) || closed[b.Gate] > 1 {
+					t.Fatalf("seed %d: event %d decides %s wrongly", seed, e.Seq, b.Gate)
+				}
+			case event.Refused:
+				if r, ok := replies[b.Ref]; ok && closed[r.Gate] > 0 {
+					twice++
+				} else if ok && b.Code == job.CodeStale {
+					stale++
+				}
+			}
+		}
+	}
+	if twice < 20 || stale < 20 {
+		t.Errorf("%d second replies, %d stale ones: nothing is tested", twice, stale)
+	}
+}
+
+// A log may be cut after any event and taken up again: what was decided next is
+// decided again, and under the same name, and the job is frozen or goes on.
+//
+// Acceptance check 3, on the decider's side. IP-07
+func TestResumeAnywhere(t *testing.T) {
+	for seed := range schedules(20) {
+		whole := jobtest.Play(seed, 120).Log
+		for k := 1; k <= len(whole); k++ {
+			w := jobtest.Resume(seed, whole[:k], 15)
+			if err := w.Err(); err != nil {
+				t.Fatalf("seed %d cut after event %d: %v\n%s", seed, k, err, transcript(w.Log))
+			}
+			if k < len(whole) && w.Job.Decides(whole[k].Body) && !flow.Same(whole[k].Fact, w.Log[k].Fact) {
+				t.Fatalf("seed %d: cut after event %d, what follows is %s and was %s", seed, k, w.Log[k].ID, whole[k].ID)
+			}
+		}
+	}
+}
+
+// A checkpoint taken anywhere leads to the same state and the same decisions as
+// the log it stands for.
+func TestCheckpointAnywhere(t *testing.T) {
+	for seed := range schedules(80) {
+		var whole, other job.Job
+		for _, e := range jobtest.Play(seed, 120).Log {
+			whole.Step(e)
+			other.Step(e)
+			p, err := whole.Checkpoint()
+			if err != nil || len(whole.Due()) > 0 {
+				continue
+			}
+			q, err := other.Checkpoint()
+			if err != nil || !bytes.Equal(p, q) {
+				t.Fatalf("seed %d, event %d: %v\n is %s\nwas %s", seed, e.Seq, err, q, p)
+			}
+			other = job.Job{}
+			if err := other.Restore(q); err != nil {
+				t.Fatalf("seed %d, event %d: %v", seed, e.Seq, err)
+			}
+		}
+	}
+	if err := new(job.Job).Restore([]byte("{")); err == nil {
+		t.Error("half a checkpoint is taken up")
+	}
+}
+
+// Anything may stand in a log that is damaged: the decider does not fall over it,
+// and Check says that something is wrong.
+func TestDamagedLogs(t *testing.T) {
+	for seed := range schedules(300) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		log := slices.Clone(jobtest.Play(seed, 100).Log)
+		for range 1 + rng.IntN(3) {
+			i := rng.IntN(len(log))
+			log = slices.Delete(log, i, i+1)
+		}
+		rng.Shuffle(len(log), func(i, j int) { log[i], log[j] = log[j], log[i] })
+		if len(log) > 1 && len(job.Check(log)) == 0 {
+			t.Fatalf("seed %d: a damaged log is called sound\n%s", seed, transcript(log))
+		}
+		var j job.Job
+		for _, e := range log {
+			j.Step(e)
+			j.Pending()
+			j.Wake()
+			j.AtRest()
+		}
+	}
+}
