@@ -279,8 +279,7 @@ func (j *Job) cancel(c *Cancel) []flow.Command {
 	case j.s.Run.going():
 		return j.s.Run.end(c)
 	case t != nil && t.Live:
-		t.Stopped = true
-		return []flow.Command{flow.Stop{Work: t.WorkKey()}}
+		return j.stop()
 	case t != nil:
 		return j.leave()
 	}

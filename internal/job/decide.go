@@ -77,18 +77,14 @@ func (j *Job) Wake() (time.Time, bool) {
 	return j.s.Clock.Now.Add(next), true
 }
 
-// cutOff ends the take whose driver went away, and one that goes on when the job's
-// time is over. Of what the tools of the job itself have put forward nothing is
-// unknown: the log has it.
+// cutOff ends the take whose driver went away. Of what the tools of the job itself
+// have put forward nothing is unknown: the log has it.
 func (j *Job) cutOff() (event.Fact, bool) {
 	t := j.s.Turn
-	if t == nil || !t.Live || !t.Cut && (t.Stopped || !j.late() || !j.goesOn()) {
+	if t == nil || !t.Cut {
 		return event.Fact{}, false
 	}
 	b := event.Interrupted{Turn: t.Turn, Why: "the program stopped in the middle of it"}
-	if !t.Cut {
-		b.Why = "the job's time is over"
-	}
 	for _, c := range t.Open {
 		if !slices.Contains(ownTools, c.Name) {
 			b.Unknown = append(b.Unknown, c)

@@ -38,7 +38,7 @@ func transcript(log []event.Event) string {
 // IP-03 IP-04 IP-10
 func TestEverySchedule(t *testing.T) {
 	count := map[string]int{}
-	for seed := range schedules(800) {
+	for seed := range schedules(500) {
 		w := jobtest.Play(seed, 250)
 		if err := w.Err(); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, transcript(w.Log))
@@ -115,7 +115,7 @@ func TestChangesAreLookedAt(t *testing.T) {
 // Acceptance check 2.
 func TestOneDecision(t *testing.T) {
 	twice, stale := 0, 0
-	for seed := range schedules(400) {
+	for seed := range schedules(300) {
 		closed, revision := map[string]int{}, map[string]int{}
 		replies := map[string]event.Replied{}
 		for _, e := range jobtest.Play(seed, 250).Log {
@@ -148,7 +148,7 @@ func TestOneDecision(t *testing.T) {
 //
 // Acceptance check 3, on the decider's side. IP-07
 func TestResumeAnywhere(t *testing.T) {
-	for seed := range schedules(20) {
+	for seed := range schedules(12) {
 		whole := jobtest.Play(seed, 120).Log
 		for k := 1; k <= len(whole); k++ {
 			w := jobtest.Resume(seed, whole[:k], 15)
@@ -165,7 +165,7 @@ func TestResumeAnywhere(t *testing.T) {
 // A checkpoint taken anywhere leads to the same state and the same decisions as
 // the log it stands for.
 func TestCheckpointAnywhere(t *testing.T) {
-	for seed := range schedules(80) {
+	for seed := range schedules(50) {
 		var whole, other job.Job
 		for _, e := range jobtest.Play(seed, 120).Log {
 			whole.Step(e)
@@ -192,7 +192,7 @@ func TestCheckpointAnywhere(t *testing.T) {
 // Anything may stand in a log that is damaged: the decider does not fall over it,
 // and Check says that something is wrong.
 func TestDamagedLogs(t *testing.T) {
-	for seed := range schedules(300) {
+	for seed := range schedules(200) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		log := slices.Clone(jobtest.Play(seed, 100).Log)
 		for range 1 + rng.IntN(3) {

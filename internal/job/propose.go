@@ -17,7 +17,7 @@ func (j *Job) judgeTurn(a event.AgentID, t event.Turn) *verdict {
 	case !j.current(a, t):
 		return &verdict{codeSuperseded, "This turn is over; nothing more is taken from it.", true}
 	case j.s.Turn.Stopped:
-		return &verdict{codeStopped, "The person has stopped the job.", true}
+		return &verdict{codeStopped, "The job was stopped.", true}
 	case !j.goesOn():
 		return &verdict{codeOver, "This phase is over; nothing more is to be done in it.", true}
 	}
@@ -124,7 +124,7 @@ func (p *phase) texts(ids []string) string {
 			out = append(out, plain(t.Text))
 		}
 	}
-	return strings.Join(out, "; ")
+	return short(strings.Join(out, "; "))
 }
 
 func (j *Job) judgeDone(b event.TodosDone) *verdict {

@@ -81,7 +81,7 @@ func reviews(s event.JobStarted, read event.PlanRead, first bool) (bool, []strin
 	case !first:
 		return false, nil
 	case s.Rules.Review == event.ReviewFirst:
-		return true, []string{"the plan of this job is to be looked at"}
+		return true, []string{"the job is set up so"}
 	default:
 		return len(reasons) > 0, reasons
 	}
@@ -143,7 +143,7 @@ func (j *Job) reviewText() string {
 			out = append(out, "You last asked for: "+short(f))
 		}
 		if n := j.repeated(); n > 0 {
-			out = append(out, fmt.Sprintf("What you have said %s still open after having been sent before.", count(n, "comment")))
+			out = append(out, "There "+count(n, "thread")+" in which you had to say something again.")
 		}
 		out = append(out, "Other ways than another round: edit plan.md or todos.yaml yourself, which is binding; approve and correct the result; run without review; or cancel and begin anew with another description.")
 	}

@@ -115,15 +115,20 @@ var troubleHelp = map[string]string{
 	capRun:      "Retry launches another run for the phase.",
 }
 
-// overrun ends a run when the job's time is over.
+// overrun ends what goes on when the job's time is over. A take that goes on is
+// asked to come to its end, which it reports.
 func (j *Job) overrun() []flow.Command {
-	if !j.late() || !j.s.Run.going() || j.s.Run.Cancel != nil {
-		return nil
+	switch t := j.s.Turn; {
+	case !j.late() || !j.goesOn():
+	case j.s.Run.going() && j.s.Run.Cancel == nil:
+		return j.s.Run.end(&Cancel{
+			ID:              "overtime/" + string(j.s.Run.Run),
+			CancelRequested: event.CancelRequested{Reason: "the job's time is over"},
+		})
+	case t != nil && t.Live && !t.Stopped:
+		return j.stop()
 	}
-	return j.s.Run.end(&Cancel{
-		ID:              "overtime/" + string(j.s.Run.Run),
-		CancelRequested: event.CancelRequested{Reason: "the job's time is over"},
-	})
+	return nil
 }
 
 func failedWords(n int, b event.Failed) string {

@@ -77,15 +77,20 @@ func (j *Job) leave() []flow.Command {
 	return j.boundary()
 }
 
-// interrupt ends a take that was cut, or whose time is over.
+// stop has the take that goes on come to its end.
+func (j *Job) stop() []flow.Command {
+	j.s.Turn.Stopped = true
+	return []flow.Command{flow.Stop{Work: j.s.Turn.WorkKey()}}
+}
+
+// interrupt ends a take that was cut.
 func (j *Job) interrupt(a event.AgentID, b event.Interrupted) []flow.Command {
 	if !j.current(a, b.Turn) {
 		return nil
 	}
 	do := []flow.Command{flow.Stop{Work: b.Turn.Key(a)}}
 	t := j.s.Turn
-	if t.Stopped || !j.goesOn() || !t.Cut {
-		t.Did = true // nobody has had the time to be idle
+	if t.Stopped || !j.goesOn() {
 		return append(do, j.leave()...)
 	}
 	t.Leave(&j.s.Ledger)
