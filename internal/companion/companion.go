@@ -142,12 +142,12 @@ func StageOf(j *view.Job) string {
 
 // The tiers.
 const (
-	TierBasic    = "basic"
-	TierResearch = "research"
-	TierHistory  = "history"
-	TierDebug    = "debug"
-	TierPropose  = "propose"
-	TierOutline  = "outline"
+	TierBasic    = event.TierBasic
+	TierResearch = event.TierResearch
+	TierHistory  = event.TierHistory
+	TierDebug    = event.TierDebug
+	TierPropose  = event.TierPropose
+	TierOutline  = event.TierOutline
 )
 
 // Tiers are the tools a companion has, by the state of the job; nil is one that is

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"conclave/internal/companion"
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/tool"
-	"conclave/internal/companion"
 	"conclave/internal/tool/tooltest"
 	"conclave/internal/view"
 )

@@ -383,6 +383,16 @@ type Tiered struct {
 	By   string `json:"by,omitempty"`
 }
 
+// The tiers.
+const (
+	TierBasic    = "basic"
+	TierResearch = "research"
+	TierHistory  = "history"
+	TierDebug    = "debug"
+	TierPropose  = "propose"
+	TierOutline  = "outline"
+)
+
 // SessionCompanion is the kind of a session in which people talk about a job with
 // an agent that can look into everything of it and change nothing.
 const SessionCompanion = "companion"

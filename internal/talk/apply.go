@@ -16,7 +16,7 @@ func (s *Session) apply(e event.Event) []flow.Command {
 	}
 	switch b := e.Body.(type) {
 	case event.SessionStarted:
-		*s = Session{s: state{Flow: e.Flow, Started: &b, Clock: s.s.Clock}}
+		*s = Session{s: state{Flow: e.Flow, Started: &b, Clock: s.s.Clock, Job: b.Job}}
 	case event.Staffed:
 		s.s.Staffed, s.s.Ledger.Ceiling = &b, b.Rules.Budget
 	case event.Resumed:
@@ -25,7 +25,7 @@ func (s *Session) apply(e event.Event) []flow.Command {
 	// What people, clients and the agent put forward waits for a verdict.
 	case event.Said, event.Withdrawn, event.Replied, event.Amended, event.CancelRequested, event.Held,
 		event.Waived, event.Pinned, event.Archived, event.Renamed,
-		event.Wanted, event.Requested, event.Wished:
+		event.Wanted, event.Requested, event.Wished, event.Linked, event.Tiered:
 		s.inbox = append(s.inbox, e)
 	case event.Opened:
 		if e.Agent == "" {
@@ -33,7 +33,7 @@ func (s *Session) apply(e event.Event) []flow.Command {
 			break
 		}
 		s.s.Project = b.Project
-	case event.Published:
+	case event.Outlined: // what the agent outlines is there for people to see
 		if e.Agent == "" {
 			s.inbox = append(s.inbox, e)
 		}
@@ -155,6 +155,8 @@ func (s *Session) admit(a event.Admitted) []flow.Command {
 		s.s.Title = b.Title
 	case event.Opened:
 		s.s.Project = b.Project
+	case event.Linked:
+		s.s.Job = b.Job
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ type Problem = flow.Problem
 func Check(log []event.Event) []Problem {
 	c := &checker{
 		said: map[string]*saying{}, wants: map[string]*wanting{}, runs: map[event.FlowID]*wanting{},
-		gates: map[string]int{}, amended: map[string]event.Amended{}, withdrawn: map[string]string{}, waived: map[string]bool{},
+		gates: map[string]int{}, amended: map[string]event.Amended{}, withdrawn: map[string]string{}, linked: map[string]event.FlowID{}, waived: map[string]bool{},
 		turns: map[string]event.Turn{}, amounts: map[string]event.Amount{}, held: map[string]event.Amount{},
 	}
 	for i, e := range log {
@@ -29,6 +29,7 @@ type checker struct {
 	flow.Checker
 	staffed *event.Staffed
 	waiving bool
+	job     event.FlowID // of a companion
 
 	said      map[string]*saying  // by id
 	wants     map[string]*wanting // by id
@@ -36,6 +37,7 @@ type checker struct {
 	gates     map[string]int // that are open, with their revisions
 	amended   map[string]event.Amended
 	withdrawn map[string]string
+	linked    map[string]event.FlowID
 	waived    map[string]bool
 
 	turn   *event.Turn // the take that goes on
@@ -64,8 +66,12 @@ type wanting struct {
 
 func (c *checker) body(e event.Event) {
 	switch b := e.Body.(type) {
+	case event.SessionStarted:
+		c.job = b.Job
 	case event.Staffed:
 		c.staffed = &b
+	case event.Linked:
+		c.linked[e.ID] = b.Job
 	case event.Said:
 		c.said[e.ID] = &saying{}
 	case event.Waived:
@@ -124,6 +130,12 @@ func (c *checker) admit(seq uint64, b event.Admitted) {
 	}
 	if on, ok := c.waived[b.Ref]; ok {
 		c.waiving = on
+	}
+	if job, ok := c.linked[b.Ref]; ok {
+		if c.job != "" {
+			c.Report(seq, "is about %s from now on, and was about %s", job, c.job)
+		}
+		c.job = job
 	}
 	if s := c.said[c.withdrawn[b.Ref]]; s != nil {
 		if s.heard {

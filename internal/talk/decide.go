@@ -40,7 +40,8 @@ func (s *Session) Decides(b event.Body) bool {
 func (s *Session) Hears(b event.Body) bool {
 	switch b.(type) {
 	case event.Said, event.Withdrawn, event.Replied, event.Amended, event.CancelRequested, event.Held,
-		event.Waived, event.Pinned, event.Archived, event.Renamed, event.Opened, event.Published, event.Wanted:
+		event.Waived, event.Pinned, event.Archived, event.Renamed, event.Opened, event.Wanted,
+		event.Outlined, event.Linked, event.Tiered:
 		return true
 	}
 	return false

@@ -24,6 +24,8 @@ const (
 	codeMessage    = "message"
 	codeAlready    = "already"
 	codeIdle       = "idle"
+	codeKind       = "kind"
+	codeTier       = "tier"
 )
 
 // A verdict is nil, or why something is refused.
@@ -87,6 +89,8 @@ func (s *Session) judge(b event.Body) *verdict {
 		if strings.TrimSpace(b.Title) == "" {
 			return &verdict{code: codeEmpty, why: "The title is empty."}
 		}
+	case event.Outlined, event.Linked, event.Tiered:
+		return s.judgeCompanion(b)
 	}
 	return nil
 }

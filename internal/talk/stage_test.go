@@ -181,7 +181,7 @@ func (s *stage) fact(what string, b event.Body) event.Fact {
 func (s *stage) said(verb string, a args) (event.Fact, error) {
 	switch verb {
 	case "start":
-		return event.Fact{ID: "started", Body: event.SessionStarted{Kind: a.bare[0], Origin: event.FlowID(a.set["origin"]), Client: "a client"}}, nil
+		return event.Fact{ID: "started", Body: event.SessionStarted{Kind: a.bare[0], Origin: event.FlowID(a.set["origin"]), Client: "a client", Job: event.FlowID(a.set["job"])}}, nil
 	case "staff":
 		return s.fact("staffed", a.staff()), nil
 	case "say":
@@ -200,6 +200,12 @@ func (s *stage) said(verb string, a args) (event.Fact, error) {
 		return s.fact(verb, event.Pinned{Message: a.word(0), On: verb == "pin"}), nil
 	case "open":
 		return s.fact("opened", event.Opened{Project: a.word(0)}), nil
+	case "outline":
+		return s.fact("outlined", event.Outlined{Title: a.text(), Description: event.Inline(a.set["description"]), By: "ann"}), nil
+	case "link":
+		return s.fact("linked", event.Linked{Job: event.FlowID(a.word(0)), By: "ann"}), nil
+	case "tier":
+		return s.fact("tiered", event.Tiered{Tier: a.word(0), Set: a.word(1), By: "ann"}), nil
 	case "hold":
 		return s.fact("held", event.Held{Gate: a.word(0), On: a.on("on")}), nil
 	case "reply":
@@ -259,6 +265,8 @@ func (s *stage) host(a args) error {
 		f.ID, f.Body = id("told"), event.Told{Turn: t, Note: "message", Messages: a.bare[1:]}
 	case "opens":
 		f.ID, f.Body = id("opened"), event.Opened{Project: second}
+	case "outlines":
+		f.ID, f.Body = id("outlined"), event.Outlined{Title: a.text()}
 	case "wants":
 		f.ID, f.Body = fmt.Sprintf("want/%s/%d/%s", s.work.Agent, t.Round, second), event.Wanted{Turn: t, Call: second, Launch: a.launch()}
 	case "wishes":

@@ -1,7 +1,7 @@
 // Package talk decides what a session with one agent does next: a person talks to
 // it, it answers or wants runs launched, and is told what they have come to. A
 // session of a client is the same without the agent: a program outside wants the
-// runs.
+// runs. One of a companion is about a job, and launches none.
 //
 // A [Session] is a [flow.Decider]. What people say waits until the agent can hear
 // it: it opens a turn if none goes on, is heard between two calls of the model,
@@ -17,6 +17,7 @@
 //	want.go      wanted runs: gates, launches, what they may spend
 //	memory.go    the conversation: what is held, heard, pinned, summed up
 //	permit.go    permissions a person is asked for, and how long
+//	companion.go what is said to the companion of a job besides
 //	command.go   what the shell is asked to do
 //	read.go      what can be read from the state
 //	check.go     the invariants of a log
@@ -60,6 +61,7 @@ type state struct {
 	Staffed  *event.Staffed `json:"staffed,omitempty"`
 	Title    string         `json:"title,omitempty"`
 	Project  string         `json:"project,omitempty"`
+	Job      event.FlowID   `json:"job,omitempty"` // that a companion talks about
 	Waived   bool           `json:"waived,omitempty"`
 	Archived bool           `json:"archived,omitempty"`
 	Clock    clock          `json:"clock,omitzero"`

@@ -147,6 +147,7 @@ func TestHears(t *testing.T) {
 	for _, k := range []event.Body{
 		event.Said{}, event.Withdrawn{}, event.Replied{}, event.Amended{}, event.CancelRequested{}, event.Held{}, event.Waived{},
 		event.Pinned{}, event.Archived{}, event.Renamed{}, event.Opened{}, event.Published{}, event.Wanted{},
+		event.Outlined{}, event.Linked{}, event.Tiered{},
 		event.Staffed{}, event.Assigned{}, event.Launched{}, event.Returned{}, event.Asked{}, event.Closed{}, event.Granted{},
 		event.Called{}, event.ToolReturned{}, event.Told{}, event.Concluded{}, event.Failed{}, event.Requested{}, event.Wished{}, event.Compacted{},
 	} {
@@ -155,7 +156,7 @@ func TestHears(t *testing.T) {
 		}
 		hears[event.Kind(k)] = s.Hears(k)
 	}
-	want := []string{"amended", "archived", "cancel_requested", "held", "opened", "pinned", "published", "renamed", "replied", "said", "waived", "wanted", "withdrawn"}
+	want := []string{"amended", "archived", "cancel_requested", "held", "linked", "opened", "outlined", "pinned", "renamed", "replied", "said", "tiered", "waived", "wanted", "withdrawn"}
 	var got []string
 	for k, ok := range hears {
 		if ok {

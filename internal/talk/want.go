@@ -214,7 +214,7 @@ func (s *Session) judgeLaunch(l event.Launch) *verdict {
 	}
 	for i, a := range l.Agents {
 		switch {
-		case !slices.ContainsFunc(s.s.Staffed.Team, func(t event.Teammate) bool { return t.Agent == a }):
+		case !slices.ContainsFunc(s.team(), func(t event.Teammate) bool { return t.Agent == a }):
 			return &verdict{code: codeAgents, why: fmt.Sprintf("There is no agent %q. %s", a, s.teamWords())}
 		case slices.Contains(l.Agents[:i], a):
 			return &verdict{code: codeAgents, why: fmt.Sprintf("Agent %q is named twice.", a)}
@@ -223,9 +223,18 @@ func (s *Session) judgeLaunch(l event.Launch) *verdict {
 	return s.nothingLeft()
 }
 
+// team are those that runs can be launched with; before the session is staffed,
+// nobody.
+func (s *Session) team() []event.Teammate {
+	if s.s.Staffed == nil {
+		return nil
+	}
+	return s.s.Staffed.Team
+}
+
 func (s *Session) teamWords() string {
 	var names []string
-	for _, t := range s.s.Staffed.Team {
+	for _, t := range s.team() {
 		names = append(names, string(t.Agent))
 	}
 	return "The agents are: " + strings.Join(names, ", ") + "."

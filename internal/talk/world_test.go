@@ -202,6 +202,7 @@ func (w *world) person() {
 		event.Waived{On: on}, event.Pinned{Message: w.one(w.entries()), On: on},
 		event.Renamed{Title: w.text().Text}, event.Archived{On: on}, event.Opened{Project: w.text().Text},
 		event.Held{Gate: gate, On: on},
+		event.Outlined{Title: w.text().Text}, event.Linked{Job: "job-1"}, event.Tiered{Tier: event.TierDebug, Set: "on"},
 	}
 	w.submit(event.Fact{ID: w.id("person"), Body: bodies[w.rng.IntN(len(bodies))]})
 }
