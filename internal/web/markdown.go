@@ -72,6 +72,7 @@ func render(text string) rendering {
 	if text == "" {
 		return rendering{}
 	}
+	text = strings.Map(upright, text)
 	if why := unfit(text); why != "" {
 		return asText(text, why)
 	}
@@ -80,6 +81,15 @@ func render(text string) rendering {
 		return asText(text, "it cannot be rendered")
 	}
 	return rendering{HTML: sanitiser().SanitizeReader(&b).String()}
+}
+
+// upright marks the characters that turn the direction of what follows: with them
+// a line reads otherwise than it is.
+func upright(r rune) rune {
+	if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
+		return '\uFFFD'
+	}
+	return r
 }
 
 // asText shows a text as it was written; of one that is very long the beginning.
