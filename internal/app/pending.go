@@ -24,18 +24,3 @@ func (a *App) Search(_ context.Context, _ event.FlowID, _ control.SearchQuery) (
 func (a *App) Abilities(_ context.Context, _ event.FlowID) ([]control.Tier, error) {
 	return nil, errPending
 }
-
-// Audit implements [control.Jobs].
-func (a *App) Audit(_ context.Context, _ event.FlowID, _ control.AuditQuery) (control.AuditPage, error) {
-	return control.AuditPage{}, errPending
-}
-
-// AuditRow implements [control.Jobs].
-func (a *App) AuditRow(_ context.Context, _ event.FlowID, _ uint64, _ int) (control.AuditDetail, error) {
-	return control.AuditDetail{}, errPending
-}
-
-// LLMRequest implements [control.Jobs].
-func (a *App) LLMRequest(_ context.Context, _ event.FlowID, _ uint64) (control.LLMRequest, error) {
-	return control.LLMRequest{}, errPending
-}

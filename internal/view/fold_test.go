@@ -31,6 +31,7 @@ func TestLaws(t *testing.T) {
 	t.Run("Tasks", laws[view.Tasks])
 	t.Run("Tools", laws[view.Tools])
 	t.Run("Clock", laws[view.Clock])
+	t.Run("Spend", laws[view.Spend])
 }
 
 func laws[T fold[T]](t *testing.T) {

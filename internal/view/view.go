@@ -1,4 +1,4 @@
-// Package view folds the events of a run into what a person sees.
+// Package view folds the events of a flow into what a person sees.
 //
 // Every surface (command line, terminal, web, MCP) shows these values and keeps
 // no state of its own. A fold is a value with an Apply method:
@@ -13,8 +13,10 @@
 // gives the [RunResult] a run hands back. To be looked into there are [Answers],
 // every revision; [Tasks], the plans that agents keep; [Tools], what they have at
 // hand and how it fares; [Messages], what people have said to them; [Shells], what
-// they have going in the background; and [Clock], the time that counts. [RowOf]
-// makes a row of a list of runs from the two ends of a log.
+// they have going in the background; and [Clock], the time that counts. A
+// conversation is a [Session], a job a [Job]; [Spend] tells what either has used in
+// every way people ask for. [RowOf] makes a row of a list of flows from the two
+// ends of a log, [AuditRowOf] one of the audit from an event.
 //
 // The zero value of a fold is ready to use. Apply returns the new value and
 // leaves the old one as it was, so either may be kept, shared and applied to
