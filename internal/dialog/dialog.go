@@ -1,6 +1,7 @@
 // Package dialog is the conversation of one agent with whoever it works for, as
 // deciders keep it: what was said to it, what it said and called, what came back,
-// and what of that was put into fewer words. Sessions and jobs are built on it.
+// and what of that was put into fewer words; the turns it takes, what they spend,
+// and what it asks to be allowed. Sessions and jobs are built on it.
 package dialog
 
 import (

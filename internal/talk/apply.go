@@ -71,7 +71,7 @@ func (s *Session) report(e event.Event) {
 		s.called(e, b)
 	case event.ToolCalled:
 		if s.current(e.Agent, b.Turn) {
-			s.s.Turn.Open = append(slices.Clip(s.s.Turn.Open), b.Tool)
+			s.s.Turn.Using(b.Tool)
 		}
 	case event.ToolReturned:
 		s.toolReturned(e, b)
@@ -142,7 +142,7 @@ func (s *Session) admit(a event.Admitted) []flow.Command {
 	case event.CancelRequested:
 		return s.cancel(&Cancel{ID: e.ID, CancelRequested: b})
 	case event.Held:
-		if w := s.question(b.Gate); w != nil {
+		if w := s.s.Question(b.Gate); w != nil {
 			w.Held = b.On
 		}
 	case event.Waived:

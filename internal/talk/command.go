@@ -101,7 +101,7 @@ func (s *Session) Pending() []flow.Command {
 	switch t := s.s.Turn; {
 	case t == nil || !t.Live:
 	case t.Stopped:
-		out = append(out, flow.Stop{Work: t.key()})
+		out = append(out, flow.Stop{Work: t.WorkKey()})
 	default:
 		out = append(out, s.work())
 		for _, x := range s.s.Held {

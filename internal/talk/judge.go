@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/internal/dialog"
 	"conclave/internal/event"
 )
 
@@ -78,7 +79,7 @@ func (s *Session) judge(b event.Body) *verdict {
 	case event.CancelRequested:
 		return s.judgeCancel()
 	case event.Held:
-		if s.question(b.Gate) == nil && !slices.ContainsFunc(s.s.Wants, func(w *Want) bool { return w.asking() && w.gate() == b.Gate }) {
+		if s.s.Question(b.Gate) == nil && !slices.ContainsFunc(s.s.Wants, func(w *Want) bool { return w.asking() && w.gate() == b.Gate }) {
 			return &verdict{code: codeGate, why: fmt.Sprintf("%q is not being asked.", b.Gate)}
 		}
 	case event.Pinned:
@@ -178,7 +179,7 @@ func (s *Session) judgeReply(id string, b event.Replied) (event.Fact, *verdict) 
 			return event.Fact{}, v
 		}
 	}
-	return closed(event.Closed{Gate: b.Gate, Choice: b.Choice, How: "reply", By: b.By, Reply: id, Text: b.Text}), nil
+	return dialog.Closing(event.Closed{Gate: b.Gate, Choice: b.Choice, How: "reply", By: b.By, Reply: id, Text: b.Text}), nil
 }
 
 // asked is a gate, how it was closed if it was, and the newest revision of what it
@@ -189,7 +190,7 @@ func (s *Session) asked(gate string) (*event.Asked, *event.Closed, int) {
 			return w.Asked, w.Closed, w.Revision
 		}
 	}
-	for _, w := range s.s.Wishes {
+	for _, w := range s.s.Wishes.Wishes {
 		if w.Gate == gate {
 			return &w.Asked, w.Closed, w.Revision
 		}

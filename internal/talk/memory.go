@@ -8,12 +8,6 @@ import (
 	"conclave/internal/flow"
 )
 
-// What was given to a command is not changed afterwards: lists grow at their ends,
-// and where something inside one changes it is another list from then on.
-
-// remember puts something at the end of the conversation.
-func (s *Session) remember(x Entry) { s.s.History = append(s.s.History, x) }
-
 // hear moves what was held into the conversation, in that order. What was taken
 // back meanwhile is not there.
 func (s *Session) hear(t event.Turn, ids []string) {
@@ -25,7 +19,7 @@ func (s *Session) hear(t event.Turn, ids []string) {
 		x := s.s.Held[i]
 		x.Turn = t
 		s.s.Held = slices.Delete(slices.Clone(s.s.Held), i, i+1)
-		s.remember(x)
+		s.s.Remember(x)
 	}
 }
 
@@ -67,28 +61,16 @@ func (s *Session) withdraw(e event.Event, b event.Withdrawn) []flow.Command {
 	return nil
 }
 
-// compacted puts a summary in the place of the conversation up to a fact. What is
-// pinned in that stays word for word.
+// compacted puts a summary in the place of the conversation up to a fact.
 func (s *Session) compacted(e event.Event, b event.Compacted) {
 	s.settle(b.Request, b.Usage)
 	if !s.current(e.Agent, b.Turn) {
 		return
 	}
 	if !b.Outline {
-		s.s.Turn.Calls++
-		s.s.Turn.settled(b.Request)
+		s.s.Turn.Called(b.Request, nil)
 	}
-	i := slices.IndexFunc(s.s.History, func(x Entry) bool { return x.ID == b.Through })
-	if i < 0 {
-		return // it covers nothing that is there
-	}
-	pins := slices.Clone(s.s.Pins)
-	for _, x := range s.s.History[:i+1] {
-		if x.Pinned {
-			pins = append(pins, x)
-		}
-	}
-	s.s.Summary, s.s.Pins, s.s.History = &b, pins, slices.Clone(s.s.History[i+1:])
+	s.s.Compact(b)
 }
 
 // pin has something stay word for word, or not any more.
@@ -132,7 +114,7 @@ func (s *Session) missed(w *Want) {
 		return
 	}
 	w.Taken = true
-	s.remember(Entry{
+	s.s.Remember(Entry{
 		ID: returnedPrefix + string(w.Launched.Run), At: s.s.Clock.Now, Turn: w.Turn,
 		Ended: w.Returned, Call: w.Call, Run: w.Launched.Run, Pinned: w.Pinned,
 	})

@@ -42,7 +42,7 @@ func (w *Want) after() Phase {
 func (s *Session) AtRest() bool {
 	asking := slices.ContainsFunc(s.s.Wants, (*Want).asking)
 	return len(s.inbox) == 0 && !slices.ContainsFunc(s.s.Wants, (*Want).running) &&
-		!slices.ContainsFunc(s.s.Wishes, (*wish).open) && (s.s.Turn == nil || asking)
+		!s.s.Asking() && (s.s.Turn == nil || asking)
 }
 
 // Staffed is who talks and by which rules; ok is false before anybody has said.

@@ -64,7 +64,7 @@ type state struct {
 	Job      event.FlowID   `json:"job,omitempty"` // that a companion talks about
 	Waived   bool           `json:"waived,omitempty"`
 	Archived bool           `json:"archived,omitempty"`
-	Clock    clock          `json:"clock,omitzero"`
+	Clock    dialog.Clock   `json:"clock,omitzero"`
 
 	// Ledger is over everything; Talked and Ran are what of it the conversation
 	// itself and its runs have used.
@@ -72,12 +72,9 @@ type state struct {
 	Talked event.Usage   `json:"talked,omitzero"`
 	Ran    event.Usage   `json:"ran,omitzero"`
 
-	// Held is what was said and not heard yet. Summary stands for what is before
-	// History, and Pins are what of that stays.
-	Held    []Entry          `json:"held,omitempty"`
-	Summary *event.Compacted `json:"summary,omitempty"`
-	Pins    []Entry          `json:"pins,omitempty"`
-	History []Entry          `json:"history,omitempty"`
+	// Held is what was said and not heard yet.
+	Held []Entry `json:"held,omitempty"`
+	dialog.Memory
 
 	// Turn is the one that goes on; Rounds counts all there were.
 	Turn   *turn `json:"turn,omitempty"`
@@ -85,10 +82,7 @@ type state struct {
 	// Wants are the runs that were wanted, oldest first: all that are not over,
 	// all of the turn, and the last of the others.
 	Wants []*Want `json:"wants,omitempty"`
-	// Wishes are permissions that were asked for, likewise; Allowed is what was
-	// given for the rest of the session.
-	Wishes  []*wish      `json:"wishes,omitempty"`
-	Allowed []event.Hash `json:"allowed,omitempty"`
+	dialog.Wishes
 }
 
 // An Entry is one thing in the conversation as its agent knows it.

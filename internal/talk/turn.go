@@ -1,51 +1,33 @@
 package talk
 
 import (
-	"slices"
 	"time"
 
+	"conclave/internal/dialog"
 	"conclave/internal/event"
 	"conclave/internal/flow"
 )
 
 // turn is the agent's answer to what was said to it, in as many takes as it
-// needs. A take that follows another goes on where that was cut: nothing a
-// session's agent did is undone.
+// needs.
 type turn struct {
-	event.Turn
-	Agent event.AgentID `json:"agent"` // of this take
-	Said  string        `json:"said"`  // the first of what opened it
-	// Live: the take is in the hands of the shell. Cut: the driver it had is gone.
-	// Stopped: a person wants the turn to end.
-	Live    bool `json:"live,omitempty"`
-	Cut     bool `json:"cut,omitempty"`
-	Stopped bool `json:"stopped,omitempty"`
-
-	Calls    int           `json:"calls,omitempty"`    // of the model
-	Attempts int           `json:"attempts,omitempty"` // takes that failed
-	Rest     time.Duration `json:"rest,omitempty"`     // the next take begins no sooner
-	// Open are tool calls without a result, of earlier takes as well.
-	Open     []event.ToolCall `json:"open,omitempty"`
-	Reserved []string         `json:"reserved,omitempty"` // by this take
-	Request  event.Amount     `json:"request,omitzero"`   // the newest that was granted
-	Told     []string         `json:"told,omitempty"`     // held messages this take was told of
+	dialog.Stint
+	Said string   `json:"said"`           // the first of what opened it
+	Told []string `json:"told,omitempty"` // held messages this take was told of
 }
 
 // CodeStopped is the code of a Failed of a turn that was stopped by a person.
 const CodeStopped = "stopped"
 
-func (t *turn) key() string { return t.Key(t.Agent) }
-
 // tell gives the take that goes on a note.
-func (t *turn) tell(n Note) flow.Command { return flow.Tell{Work: t.key(), Note: n} }
+func (t *turn) tell(n Note) flow.Command { return flow.Tell{Work: t.WorkKey(), Note: n} }
 
 // wants reports whether a call of the turn has wanted the run.
 func (t *turn) wants(w *Want) bool { return w.Agent != "" && w.Round == t.Round }
 
 // current reports whether t is the take the agent is in.
 func (s *Session) current(a event.AgentID, t event.Turn) bool {
-	x := s.s.Turn
-	return x != nil && x.Live && x.Turn == t && x.Agent == a
+	return s.s.Turn != nil && s.s.Turn.Current(a, t)
 }
 
 // resting reports whether the next take waits because a provider asked for it.
@@ -65,7 +47,7 @@ func (s *Session) assign(a event.AgentID, b event.Assigned) []flow.Command {
 			t.Said = b.Messages[0]
 		}
 	}
-	t.Turn, t.Agent, t.Live = b.Turn, a, true
+	t.Begin(a, b.Turn)
 	s.s.Turn, s.s.Rounds = t, max(s.s.Rounds, b.Round)
 	s.hear(b.Turn, b.Messages)
 	return append([]flow.Command{s.work()}, s.tellHeld()...)
@@ -90,11 +72,8 @@ func (s *Session) interrupt(a event.AgentID, b event.Interrupted) []flow.Command
 
 // leave ends a take. What it still holds may have been spent.
 func (s *Session) leave() {
-	t := s.s.Turn
-	for _, id := range t.Reserved {
-		s.s.Ledger.Forfeit(id)
-	}
-	t.Live, t.Cut, t.Reserved, t.Told = false, false, nil, nil
+	s.s.Turn.Leave(&s.s.Ledger)
+	s.s.Turn.Told = nil
 }
 
 // over ends the turn. What its runs have come to and it had not taken in yet is
@@ -122,7 +101,7 @@ func (s *Session) stop() []flow.Command {
 		return nil
 	}
 	t.Stopped = true
-	return []flow.Command{flow.Stop{Work: t.key()}}
+	return []flow.Command{flow.Stop{Work: t.WorkKey()}}
 }
 
 func (s *Session) called(e event.Event, b event.Called) {
@@ -130,18 +109,14 @@ func (s *Session) called(e event.Event, b event.Called) {
 	if !s.current(e.Agent, b.Turn) {
 		return
 	}
-	t := s.s.Turn
-	t.Calls++
-	t.settled(b.Request)
-	t.Open = append(slices.Clip(t.Open), b.Tools...)
-	s.remember(Entry{ID: e.ID, At: e.At, Turn: b.Turn, Called: &b})
+	s.s.Turn.Called(b.Request, b.Tools)
+	s.s.Remember(Entry{ID: e.ID, At: e.At, Turn: b.Turn, Called: &b})
 }
 
 func (s *Session) toolReturned(e event.Event, b event.ToolReturned) {
 	if !s.current(e.Agent, b.Turn) {
 		return
 	}
-	t := s.s.Turn
 	x := Entry{ID: e.ID, At: e.At, Turn: b.Turn, Returned: &b}
 	if w := s.resultBy(b); w != nil {
 		w.Taken = true
@@ -149,8 +124,8 @@ func (s *Session) toolReturned(e event.Event, b event.ToolReturned) {
 			x.Run, x.Pinned = w.Launched.Run, w.Pinned
 		}
 	}
-	t.Open = slices.DeleteFunc(slices.Clone(t.Open), func(c event.ToolCall) bool { return c.ID == b.Call })
-	s.remember(x)
+	s.s.Turn.Returned(b.Call)
+	s.s.Remember(x)
 }
 
 func (s *Session) fail(e event.Event, b event.Failed) {
@@ -159,31 +134,22 @@ func (s *Session) fail(e event.Event, b event.Failed) {
 		return
 	}
 	t := s.s.Turn
-	t.settled(b.Request)
+	t.Settled(b.Request)
 	s.leave()
 	t.Attempts++
 	t.Rest = s.s.Clock.Up + max(time.Duration(b.RetryAfter), 0)
 	if (b.Code == CodeStopped || t.Stopped) && !blank(b.Partial) { // which the person has read
-		s.remember(Entry{ID: e.ID, At: e.At, Turn: b.Turn, Called: &event.Called{Turn: b.Turn, Text: b.Partial}, Cut: true})
+		s.s.Remember(Entry{ID: e.ID, At: e.At, Turn: b.Turn, Called: &event.Called{Turn: b.Turn, Text: b.Partial}, Cut: true})
 	}
 	if b.Final || b.Code == CodeStopped || t.Stopped || t.Attempts >= s.rules().MaxAttempts {
 		s.over()
 	}
 }
 
-// settled notes that nothing is held any more for a call.
-func (t *turn) settled(request string) {
-	t.Reserved = slices.DeleteFunc(t.Reserved, func(id string) bool { return id == request })
-}
-
-// settle books what a call consumed, whoever's turn it is by now. A reservation
-// that is gone was counted as spent when its take was cut.
+// settle books what a call consumed, whoever's turn it is by now.
 func (s *Session) settle(request string, u event.Usage) {
 	s.s.Talked = s.s.Talked.Add(u)
-	if _, held := s.s.Ledger.Held[request]; request != "" && !held {
-		return
-	}
-	s.s.Ledger.Settle(request, u.Amount())
+	dialog.Settle(&s.s.Ledger, request, u)
 }
 
 func (s *Session) grant(b event.Granted) {
@@ -197,6 +163,6 @@ func (s *Session) grant(b event.Granted) {
 	}
 	s.s.Ledger.Reserve(e.ID, q.Amount)
 	if s.current(e.Agent, q.Turn) {
-		s.s.Turn.Reserved, s.s.Turn.Request = append(s.s.Turn.Reserved, e.ID), q.Amount
+		s.s.Turn.Granted(e.ID, q.Amount)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"conclave/internal/dialog"
 	"conclave/internal/event"
 	"conclave/internal/flow"
 )
@@ -28,7 +29,7 @@ func (s *Session) addWant(w *Want) {
 
 // forget drops wanted runs that are long over.
 func (s *Session) forget() {
-	s.s.Wants = newest(s.s.Wants, keptWants, func(w *Want) bool {
+	s.s.Wants = dialog.Newest(s.s.Wants, keptWants, func(w *Want) bool {
 		return !w.Over() || s.s.Turn != nil && s.s.Turn.wants(w)
 	})
 }
@@ -143,11 +144,11 @@ func (s *Session) due() (event.Fact, bool) {
 		case w.Closed != nil:
 			return s.launch(w), true
 		case w.Cancel != nil:
-			return closed(event.Closed{
+			return dialog.Closing(event.Closed{
 				Gate: w.gate(), Choice: event.LaunchDeny, How: "cancelled", By: w.Cancel.By, Text: w.Cancel.Reason,
 			}), true
 		case w.Agent != "" && (s.s.Turn == nil || !s.s.Turn.wants(w)):
-			return closed(event.Closed{Gate: w.gate(), Choice: event.LaunchDeny, How: "ending"}), true
+			return dialog.Closing(event.Closed{Gate: w.gate(), Choice: event.LaunchDeny, How: "ending"}), true
 		case w.Asked.Revision < w.Revision:
 			return s.asking(w), true
 		}
@@ -358,17 +359,8 @@ func (s *Session) launch(w *Want) event.Fact {
 	return event.Fact{ID: "launched/" + string(b.Run), Agent: w.Agent, Body: b}
 }
 
-// name is drawn from its cause alone, so that whoever takes the session up after a
-// crash launches the same run and no other. A session that was forked draws as the
-// first of its line did, and its own runs are told apart by when they were wanted.
+// name is drawn from its cause alone. A session that was forked draws as the first
+// of its line did, and its own runs are told apart by when they were wanted.
 func (s *Session) name(at time.Time, cause string) event.FlowID {
-	const letters = "abcdefghjkmnpqrstuvwxyz23456789"
-	first := cmp.Or(s.s.Started.Origin, s.s.Flow)
-	n := event.Draw(uint64(at.UnixMicro()), string(first), "run", cause)
-	var b [4]byte
-	for i := range b {
-		b[i] = letters[n%uint64(len(letters))]
-		n /= uint64(len(letters))
-	}
-	return event.FlowID("run-" + at.UTC().Format("20060102-150405") + "-" + string(b[:]))
+	return dialog.RunName(at, cmp.Or(s.s.Started.Origin, s.s.Flow), cause)
 }
