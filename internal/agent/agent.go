@@ -1,5 +1,5 @@
-// Package agent is one participant of a run, or the one of a session: it builds
-// the prompt, takes turns with its backend, carries out tool calls and puts
+// Package agent is one participant of a run, or the one of a session or a job: it
+// builds the prompt, takes turns with its backend, carries out tool calls and puts
 // forward the outcome.
 //
 // A [Crew] is all participants of a run and the run's [engine.Doer]. A turn
@@ -13,11 +13,21 @@
 // the session's facts, a turn that was cut goes on where it was, and it ends with
 // the first reply that calls nothing.
 //
+// A [Worker] is the agent of a job: a turn begins with what the job tells it and
+// ends with its phase, or as in a session. The tools with which it goes through its
+// phases put facts forward that the job judges.
+//
+//	converse.go      what turns of sessions and of jobs have in common
 //	talk.go          a turn of a session
 //	talk_history.go  facts → what the model is sent
 //	talk_launch.go   launch_run
 //	talk_compact.go  a conversation in fewer words
 //	talk_words.go    what the model is told besides, and the system prompt
+//	job.go           a turn of a job
+//	job_acts.go      what its tools put forward
+//	job_plan.go      which tools somebody has who plans
+//	job_words.go     the system prompt of a job, and what a turn begins with
+//	sent.go          what was sent, for whoever wants to see it later
 //
 // A turn runs in the goroutine the engine gives to Do. Beside it are one that
 // takes in what the turn is told (see mailbox) and those of calls that only look,
@@ -60,6 +70,9 @@ type Agent struct {
 	// the next one never overlap.
 	once sync.Once
 	busy chan struct{}
+
+	// What it was sent last and where that is kept; of the turn that is in.
+	system, offered namedText
 }
 
 // enter waits until the agent is free, and returns how to leave it so.

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"conclave/internal/event"
 )
@@ -11,8 +10,8 @@ import (
 // sentInline is the size up to which what was sent travels in each event.
 const sentInline = 256
 
-// sent is what of a request is not in the log anyway: the system prompt and the
-// tools. It rarely changes within a turn, so it is kept once and named in each call.
+// sent is what of a turn's requests is not in the log anyway: the system prompt and
+// the tools. It rarely changes, so it is kept once and named in each call.
 type sent struct {
 	system string
 	tools  int
@@ -28,12 +27,12 @@ func (t *turn) request(ctx context.Context) (*event.Sent, error) {
 	}
 	var out event.Sent
 	var err error
-	if out.System, err = t.named(ctx, t.in.System); err != nil {
+	if out.System, err = t.named(ctx, &t.agent.system, t.in.System); err != nil {
 		return nil, err
 	}
 	if len(t.in.Tools) > 0 {
 		tools, _ := json.Marshal(t.in.Tools) // nothing is lost but the sight of a schema that is none
-		if out.Tools, err = t.named(ctx, string(tools)); err != nil {
+		if out.Tools, err = t.named(ctx, &t.agent.offered, string(tools)); err != nil {
 			return nil, err
 		}
 	}
@@ -41,15 +40,26 @@ func (t *turn) request(ctx context.Context) (*event.Sent, error) {
 	return &out, nil
 }
 
-// named is a text as one that many events name: a blob, unless it is shorter than
-// its name is worth.
-func (t *turn) named(ctx context.Context, s string) (event.Content, error) {
+// named is a text that many events name, as they do: a blob, unless it is shorter
+// than its name is worth. The last one is remembered from turn to turn: a blob costs
+// a write to the disk even if it is there.
+func (t *turn) named(ctx context.Context, last *namedText, s string) (event.Content, error) {
 	if len(s) <= sentInline {
 		return event.Inline(s), nil
 	}
-	h, err := t.blobs.PutBlob(ctx, []byte(s))
-	if err != nil {
-		return event.Content{}, &storageError{fmt.Errorf("keep a text: %w", err)}
+	if last.text == s {
+		return last.content, nil
 	}
-	return event.Content{Blob: h, Size: len(s)}, nil
+	h, err := t.keep(ctx, s)
+	if err != nil {
+		return event.Content{}, err
+	}
+	*last = namedText{s, event.Content{Blob: h, Size: len(s)}}
+	return last.content, nil
+}
+
+// A namedText is a text and how events name it.
+type namedText struct {
+	text    string
+	content event.Content
 }

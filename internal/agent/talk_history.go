@@ -13,9 +13,9 @@ import (
 	"conclave/internal/event"
 )
 
-// A conversation is what the agent of a session or of a job is sent, made of facts alone and
-// in one way: what this turn has just recorded is added like what another process
-// recorded last week. So whoever goes on with it sends the same bytes.
+// A conversation is what the agent of a session or of a job is sent, made of facts
+// alone and in one way: what this turn has just recorded is added like what another
+// process recorded last week. So whoever goes on with it sends the same bytes.
 type conversation struct {
 	t       *turn
 	round   int

@@ -48,11 +48,20 @@ func (x texts) content(ctx context.Context, s string) (event.Content, error) {
 	if len(s) <= event.InlineMax {
 		return event.Inline(s), nil
 	}
-	h, err := x.blobs.PutBlob(ctx, []byte(s))
+	h, err := x.keep(ctx, s)
 	if err != nil {
-		return event.Content{}, &storageError{fmt.Errorf("keep a text: %w", err)}
+		return event.Content{}, err
 	}
 	return event.Content{Blob: h, Size: len(s)}, nil
+}
+
+// keep makes a text durable.
+func (x texts) keep(ctx context.Context, s string) (event.Hash, error) {
+	h, err := x.blobs.PutBlob(ctx, []byte(s))
+	if err != nil {
+		return "", &storageError{fmt.Errorf("keep a text: %w", err)}
+	}
+	return h, nil
 }
 
 // pictures are kept pictures as the model is shown them.
