@@ -19,7 +19,17 @@ import (
 // shared is unpacked once for all tests.
 var shared = sync.OnceValue(func() *Model { return &Model{} })
 
+// slow skips what is arithmetic alone, in which the race detector would look at
+// every number and find nothing.
+func slow(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("without the race detector")
+	}
+}
+
 func TestConformance(t *testing.T) {
+	slow(t)
 	var e embed.Embedder = shared()
 	embedtest.Run(t, e)
 	if !embed.English(e) {
@@ -60,6 +70,7 @@ func references(t *testing.T) []reference {
 // The net computes what ONNX Runtime computes, and packing the parameters has
 // changed little.
 func TestVectorsAreThoseOfTheReference(t *testing.T) {
+	slow(t)
 	m := shared()
 	for _, r := range references(t) {
 		got, err := m.Embed(t.Context(), []string{r.Text})
@@ -76,6 +87,7 @@ func TestVectorsAreThoseOfTheReference(t *testing.T) {
 }
 
 func TestPiecesAreThoseOfTheReference(t *testing.T) {
+	slow(t)
 	f, err := weights.Read(bytes.NewReader(packed))
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +97,20 @@ func TestPiecesAreThoseOfTheReference(t *testing.T) {
 		if d := cmp.Diff(r.Pieces, v.pieces(r.Text)); d != "" {
 			t.Errorf("%.40q (-want +got):\n%s", r.Text, d)
 		}
+	}
+}
+
+// Several may ask at once, also for the first time.
+func TestAtOnce(t *testing.T) {
+	m := &Model{}
+	got := make([][][]float32, 3)
+	var wg sync.WaitGroup
+	for i := range got {
+		wg.Go(func() { got[i], _ = m.Embed(t.Context(), []string{"a few words"}) })
+	}
+	wg.Wait()
+	if d := cmp.Diff(got[0], got[1]); len(got[0]) != 1 || d != "" {
+		t.Errorf("different vectors: %s", d)
 	}
 }
 
@@ -103,6 +129,7 @@ func TestNothingIsUnpackedBeforeItIsNeeded(t *testing.T) {
 }
 
 func TestSimilarMeaningIsNear(t *testing.T) {
+	slow(t)
 	got, err := shared().Embed(t.Context(), []string{"The vendor may go bankrupt.", "The supplier might become insolvent.", "The cake needs more sugar."})
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,9 @@ func sample() *File {
 }
 
 func TestRoundTrip(t *testing.T) {
+	if raceEnabled {
+		t.Skip("without the race detector: ten million numbers and one goroutine")
+	}
 	f := sample()
 	var a, b bytes.Buffer
 	if err := Write(&a, f); err != nil {
@@ -42,6 +45,9 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestDamageIsFound(t *testing.T) {
+	if raceEnabled {
+		t.Skip("without the race detector: ten million numbers and one goroutine")
+	}
 	var b bytes.Buffer
 	if err := Write(&b, sample()); err != nil {
 		t.Fatal(err)
