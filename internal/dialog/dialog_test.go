@@ -39,6 +39,16 @@ func TestCompact(t *testing.T) {
 	}
 }
 
+// What was sent with a call is not remembered, and stays in the fact.
+func TestRememberWithoutSent(t *testing.T) {
+	var m dialog.Memory
+	b := event.Called{Model: "m", Sent: &event.Sent{System: event.Inline("You are.")}}
+	m.Remember(dialog.Entry{ID: "a", Called: &b})
+	if x := m.History[0].Called; x.Sent != nil || x.Model != "m" || b.Sent == nil {
+		t.Errorf("remembered %+v of %+v", x, b)
+	}
+}
+
 // The clock runs while a driver does, and deadlines are measured when a timer
 // fires.
 func TestClock(t *testing.T) {

@@ -16,8 +16,16 @@ type Memory struct {
 	History []Entry          `json:"history,omitempty"`
 }
 
-// Remember puts something at the end of the conversation.
-func (m *Memory) Remember(x Entry) { m.History = append(m.History, x) }
+// Remember puts something at the end of the conversation. What was sent with a call
+// is in the log, for whoever wants to see it; the conversation is made without.
+func (m *Memory) Remember(x Entry) {
+	if x.Called != nil && x.Called.Sent != nil {
+		called := *x.Called
+		called.Sent = nil
+		x.Called = &called
+	}
+	m.History = append(m.History, x)
+}
 
 // Compact puts a summary in the place of the conversation up to a fact. What is
 // pinned in that stays word for word. A summary that covers nothing of what is
