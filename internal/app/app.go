@@ -46,6 +46,7 @@ type App struct {
 	hub     live.Hub
 	pools   wire.Pools
 	looked  atomic.Pointer[keeper] // the flow that was looked at last, as it was then
+	finder  finder                 // of passages in jobs
 
 	mu      sync.Mutex
 	log     eventlog.Log     // opened when first needed
@@ -85,10 +86,10 @@ func (a *App) state(names ...string) string {
 
 // Close releases the log.
 func (a *App) Close() error {
+	errs := []error{a.finder.close()}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.pools.Close()
-	var errs []error
 	for _, e := range a.engines {
 		if c, ok := e.(io.Closer); ok {
 			errs = append(errs, c.Close())

@@ -32,7 +32,9 @@ func (a *App) work(ctx context.Context, log eventlog.Log, id event.FlowID, s eve
 		if err != nil {
 			return err
 		}
+		defer a.finder.leave(id)
 		d.Observe = whenRecorded(func(events []event.Event) {
+			a.finder.heed(a, id, s, events)
 			if k.observe(events); k.now.Job != nil {
 				watch(*k.now.Job)
 			}

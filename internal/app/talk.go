@@ -98,6 +98,9 @@ func (h *speaker) Close() error {
 
 // host is the agent that takes a turn, with what it may reach in it.
 func (h *chair) host(ctx context.Context, w talk.Work) (*agent.Talker, error) {
+	if h.started.Kind == event.SessionCompanion {
+		return h.companion(ctx, w)
+	}
 	k := &h.agent
 	k.mu.Lock()
 	defer k.mu.Unlock()
