@@ -13,10 +13,15 @@ type comment struct {
 	Comment
 	Resolved bool `json:"resolved,omitempty"`
 	// Sent: it went along with feedback. Answer is how the agent dealt with it
-	// since somebody last said something in the thread.
+	// since then. Again: somebody has said something more that it does not know,
+	// which goes along the next time.
 	Sent   bool             `json:"sent,omitempty"`
 	Answer *event.Addressed `json:"answer,omitempty"`
+	Again  bool             `json:"again,omitempty"`
 }
+
+// open reports whether it goes along with the next feedback.
+func (c *comment) open() bool { return !c.Resolved && (c.Answer == nil || c.Again) }
 
 // edits are files that people have changed since the agent last worked.
 type edits struct {
@@ -48,11 +53,11 @@ func (j *Job) thread(id string) *comment {
 	return nil
 }
 
-// comment adds one, or a reply to one: then the agent has to deal with it again.
+// comment adds one, or a reply to one.
 func (j *Job) comment(id string, b event.Commented) {
 	if c := j.thread(b.Reply); c != nil {
 		c.Replies = append(slices.Clip(c.Replies), b.Text)
-		c.Answer, c.Sent = nil, false
+		c.Again = true
 		return
 	}
 	j.s.Comments = append(j.s.Comments, &comment{Comment: Comment{ID: id, Commented: b}})
@@ -60,9 +65,7 @@ func (j *Job) comment(id string, b event.Commented) {
 
 func (j *Job) resolve(b event.Resolved) {
 	if c := j.thread(b.Comment); c != nil {
-		if c.Resolved && !b.On {
-			c.Answer, c.Sent = nil, false
-		}
+		c.Again = c.Again || c.Resolved && !b.On
 		c.Resolved = b.On
 	}
 }
@@ -71,22 +74,30 @@ func (j *Job) resolve(b event.Resolved) {
 func (j *Job) send() []Comment {
 	var out []Comment
 	for _, c := range j.s.Comments {
-		if !c.Resolved && c.Answer == nil {
-			c.Sent = true
+		if c.open() {
+			c.Sent, c.Again, c.Answer = true, false, nil
 			out = append(out, c.Comment)
 		}
 	}
 	return out
 }
 
-// unanswered are the comments that went along and that the agent has not dealt
-// with yet.
-func (j *Job) unanswered() []string {
-	var out []string
+// owed are the comments that went along and that the agent has not dealt with yet.
+func (j *Job) owed() []Comment {
+	var out []Comment
 	for _, c := range j.s.Comments {
 		if c.Sent && !c.Resolved && c.Answer == nil {
-			out = append(out, c.ID)
+			out = append(out, c.Comment)
 		}
+	}
+	return out
+}
+
+// unanswered are their ids.
+func (j *Job) unanswered() []string {
+	var out []string
+	for _, c := range j.owed() {
+		out = append(out, c.ID)
 	}
 	return out
 }
@@ -124,7 +135,6 @@ func (j *Job) answers() []Answer {
 // say takes in what a person wants to be different, with their open comments, and
 // has it kept for the agent to read.
 func (j *Job) say(ref, text, by string, long event.Content) []flow.Command {
-	j.s.Round++
 	f := &Feedback{Round: j.s.Round, Text: text, Long: long, By: by, Comments: j.send(), Answers: j.answers()}
 	j.s.Feedback = f
 	return j.keep(Keep{Ref: ref, Message: "Feedback", By: who(by), Feedback: f})
@@ -133,6 +143,7 @@ func (j *Job) say(ref, text, by string, long event.Content) []flow.Command {
 // corrected takes a job up again that is over.
 func (j *Job) corrected(id string, b event.Corrected) []flow.Command {
 	j.s.Ended, j.s.Corrected = nil, id
+	j.s.Round++
 	j.allowPhase(j.count() + j.rules().MaxPhases) // the limit begins anew
 	var long event.Content
 	if b.Text.Blob != "" {

@@ -110,7 +110,7 @@ type state struct {
 	Answers  []Answer   `json:"answers,omitempty"` // that people have given
 	Edits    *edits     `json:"edits,omitempty"`   // the agent does not know of yet
 	// Feedback is what a person said last, until a phase begins with it; Round
-	// counts how often they have said something.
+	// counts how often they were asked about a plan or spoke up otherwise.
 	Feedback *Feedback `json:"feedback,omitempty"`
 	Round    int       `json:"round,omitempty"`
 	// Corrected is the id of what has taken the job up again, until it goes on.

@@ -192,7 +192,9 @@ func (j *Job) judgeChoice(kind string, b event.Replied) *verdict {
 // hasFeedback reports whether there is anything to be changed but for what is said
 // with the decision itself.
 func (j *Job) hasFeedback() bool {
-	return j.s.Edits != nil || len(j.s.Answers) > 0 || slices.ContainsFunc(j.s.Comments, func(c *comment) bool { return !c.Resolved && c.Answer == nil })
+	known := j.s.Phase.Brief.Answers
+	news := slices.ContainsFunc(j.s.Answers, func(a Answer) bool { return !slices.Contains(known, a) })
+	return news || j.s.Edits != nil || slices.ContainsFunc(j.s.Comments, (*comment).open)
 }
 
 // answered tells whoever answers second what was answered, and by whom.

@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"conclave/internal/dialog"
@@ -83,7 +84,7 @@ func (j *Job) begun(e event.Event, b event.PhaseBegun) {
 	if was != nil && was.Phase == b.Phase {
 		p.Tags, p.Reviews, p.Mends = was.Tags, was.Reviews, was.Mends
 		switch {
-		case b.Purpose == event.PurposeRevise: // with what people have made of it
+		case j.changing(): // with what people have made of it
 			p.Staged, p.StagedName = j.s.Plan.Todos, j.s.Plan.Name
 			p.Before = j.s.Files
 		case was.Ended != nil && was.Ended.How == event.EndedTrouble:
@@ -102,11 +103,23 @@ func (j *Job) begun(e event.Event, b event.PhaseBegun) {
 	j.s.Phase, j.s.Feedback, j.s.Edits, j.s.Corrected, j.s.Gate, j.s.Run = p, nil, nil, "", nil, nil
 }
 
+// changing reports whether a person has asked for the iteration that begins.
+func (j *Job) changing() bool {
+	g := j.s.Gate
+	return g != nil && g.Closed != nil && g.Closed.Choice == event.ReviewChange
+}
+
 // brief is what the agent is told when an iteration begins.
 func (j *Job) brief(p, was *phase) Brief {
 	b := Brief{Purpose: p.Purpose, Round: j.s.Round, Answers: j.answers()}
+	if was != nil && was.Phase == p.Phase && !j.changing() { // what was wanted then is wanted still
+		b.Feedback, b.Long, b.Edits, b.From, b.To = was.Brief.Feedback, was.Brief.Long, was.Brief.Edits, was.Brief.From, was.Brief.To
+	}
 	if f := j.s.Feedback; f != nil {
-		b.Feedback, b.Long, b.Comments = f.Text, f.Long, f.Comments
+		b.Feedback, b.Long = strings.TrimSpace(b.Feedback+"\n\n"+f.Text), f.Long
+	}
+	if p.strategic() {
+		b.Comments = j.owed()
 	}
 	if x := j.s.Edits; x != nil {
 		b.Edits, b.From, b.To = x.Paths, x.From, x.To
@@ -115,7 +128,7 @@ func (j *Job) brief(p, was *phase) Brief {
 	case was == nil || was.Ended == nil:
 	case was.Ended.How == event.EndedTrouble, was.Ended.How == event.EndedRewound:
 		b.Trouble = was.Ended.Why
-	case was.Phase == p.Phase && p.Purpose != event.PurposeRevise:
+	case was.Phase == p.Phase:
 		b.Trouble = planProblem(j.s.Plan)
 	}
 	if r := j.s.Run; r != nil && r.Returned != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"conclave/internal/event"
 	"conclave/internal/flow"
 	"conclave/internal/job"
@@ -140,6 +142,88 @@ func TestOneDecision(t *testing.T) {
 	}
 	if twice < 20 || stale < 20 {
 		t.Errorf("%d second replies, %d stale ones: nothing is tested", twice, stale)
+	}
+}
+
+// A revision is done only when the agent has said of every comment that was sent to
+// it how it dealt with it, unless a person has taken it back.
+//
+// Acceptance check 6, on the decider's side. IP-11
+func TestCommentsAreAnswered(t *testing.T) {
+	revised := 0
+	for seed := range schedules(300) {
+		open, inputs := map[string]bool{}, map[string]event.Body{} // open: sent is known by the brief
+		purpose := ""
+		w := jobtest.Play(seed, 250)
+		var j job.Job
+		for _, e := range w.Log {
+			for _, c := range j.Step(e).Do {
+				if work, ok := c.(job.Work); ok && work.Brief.Purpose == event.PurposeRevise && work.Take == 1 {
+					for _, x := range work.Brief.Comments {
+						open[x.ID] = true
+					}
+				}
+			}
+			inputs[e.ID] = e.Body
+			switch b := e.Body.(type) {
+			case event.Admitted:
+				switch in := inputs[b.Ref].(type) {
+				case event.Addressed:
+					delete(open, in.Comment)
+				case event.Resolved:
+					delete(open, in.Comment) // if on; or else it is another matter from then on
+				}
+			case event.PhaseBegun:
+				purpose = b.Purpose
+			case event.PhaseEnded:
+				if b.How != event.EndedDone || purpose != event.PurposeRevise {
+					continue
+				}
+				revised++
+				if len(open) > 0 {
+					t.Fatalf("seed %d: event %d leaves %v\n%s", seed, e.Seq, open, transcript(w.Log))
+				}
+			}
+		}
+	}
+	if revised < 10 {
+		t.Errorf("%d revisions: nothing is tested", revised)
+	}
+}
+
+// What a person makes of todos.yaml is what is carried out, todo by todo.
+//
+// Acceptance check 4, its first half. IP-04 IP-10
+func TestEditedTodosAreCarriedOut(t *testing.T) {
+	edited := 0
+	for seed := range schedules(300) {
+		var last event.PlanRead
+		byHand := false
+		inputs := map[string]event.Body{}
+		for _, e := range jobtest.Play(seed, 250).Log {
+			inputs[e.ID] = e.Body
+			switch b := e.Body.(type) {
+			case event.Kept:
+				last = b.Plan
+				if in, ok := inputs[b.Ref].(event.Edited); ok {
+					byHand = byHand || in.Path == "todos.yaml"
+				}
+			case event.PhaseBegun:
+				if b.Kind != event.PhaseTactical {
+					byHand = false
+					continue
+				}
+				if diff := cmp.Diff(last.Todos, b.Todos); diff != "" {
+					t.Fatalf("seed %d: event %d: %s", seed, e.Seq, diff)
+				}
+				if byHand {
+					edited++
+				}
+			}
+		}
+	}
+	if edited < 10 {
+		t.Errorf("%d edited lists were carried out: nothing is tested", edited)
 	}
 }
 

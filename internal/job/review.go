@@ -230,6 +230,7 @@ func (j *Job) asked(b event.Asked) {
 		g.Cap, g.Why = b.Ref, strings.TrimPrefix(b.Title, troublePrefix)
 	} else {
 		j.s.Phase.Reviews++
+		j.s.Round++
 	}
 	j.s.Gate = g
 }
@@ -259,7 +260,9 @@ func (j *Job) closed(e event.Event, b event.Closed) []flow.Command {
 		if g.Cap != "" {
 			j.allow(g.Cap)
 		}
-		j.allowPhase(j.count() + 1)
+		if j.allowPhase(j.count() + 1); g.Kind != event.GateReview {
+			j.s.Round++
+		}
 		return j.say(e.ID, b.Text, b.By, event.Content{})
 	case event.TroubleRetry:
 		j.retry(b)

@@ -136,6 +136,9 @@ func failedWords(n int, b event.Failed) string {
 	if b.Final {
 		return "The agent cannot work: " + why
 	}
+	if n == 1 {
+		return "The agent has failed: " + why
+	}
 	return fmt.Sprintf("The agent has failed %s, the last time so: %s", times(n), why)
 }
 
