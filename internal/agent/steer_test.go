@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -194,12 +195,13 @@ func TestMessageCrosses(t *testing.T) {
 				p = played(t, s)
 				p.says(30*time.Second, note("Do it in Rust."))
 				events := p.ends()
-				refused := agenttest.Bodies[event.Refused](events, "")
+				// A run that is over before it looks says nothing to it.
+				taken := slices.ContainsFunc(agenttest.Bodies[event.Admitted](events, ""), func(a event.Admitted) bool { return a.Ref == "back" })
 				seen := false
 				for _, in := range sp.inputs() {
 					seen = seen || strings.Contains(whole(in), "Rust")
 				}
-				if taken := len(refused) == 0; taken == seen || !together && seen {
+				if taken == seen || !together && seen {
 					t.Errorf("taken back: %t, seen by the model: %t", taken, seen)
 				}
 			})
