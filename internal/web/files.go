@@ -27,7 +27,7 @@ type fileText struct {
 }
 
 // shown is a file with its text; markdown is rendered.
-func shown(f control.JobFile, content []byte, more bool) fileText {
+func (s *Server) shown(f control.JobFile, content []byte, more bool) fileText {
 	out := fileText{File: f, More: more || len(content) > mostShown}
 	content = content[:min(len(content), mostShown)]
 	if binary(content) {
@@ -37,7 +37,7 @@ func shown(f control.JobFile, content []byte, more bool) fileText {
 	text := strings.ToValidUTF8(string(content), "\uFFFD")
 	out.Text = &text
 	if e := strings.ToLower(path.Ext(f.Path)); e == ".md" || e == ".markdown" {
-		md := render(text)
+		md := s.render(text)
 		out.HTML, out.Note = md.HTML, md.Note
 	}
 	return out
@@ -126,7 +126,7 @@ func (s *Server) jobFile(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(f, content, false), nil
+	return s.shown(f, content, false), nil
 }
 
 // download gives a file to be saved. It is never shown as what it says it is.
@@ -269,5 +269,5 @@ func (s *Server) runFile(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, missing("There is no file %q here.", clip(p, 200))
 	}
-	return shown(control.JobFile{Path: p, Size: int64(len(content))}, content, more), nil
+	return s.shown(control.JobFile{Path: p, Size: int64(len(content))}, content, more), nil
 }

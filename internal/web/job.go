@@ -44,12 +44,12 @@ func (s *Server) job(r *http.Request) (any, error) {
 		Driver: s.driver(ctx, j.ID), Cost: jobCost(&j),
 	}
 	out.Title = cmp.Or(j.Started.Title, view.Shorten(view.Clean(out.Description), 100), string(j.ID))
-	out.DescriptionHTML, out.InstructionsHTML = render(out.Description).HTML, render(out.Instructions).HTML
+	out.DescriptionHTML, out.InstructionsHTML = s.render(out.Description).HTML, s.render(out.Instructions).HTML
 	if j.Review != nil {
-		out.ReviewHTML = render(s.text(ctx, j.Review.Text)).HTML
+		out.ReviewHTML = s.render(s.text(ctx, j.Review.Text)).HTML
 	}
 	if e := j.Ended; e != nil {
-		out.OutcomeHTML = render(strings.Join(filled(e.Why, e.Summary, e.Notes), "\n\n")).HTML
+		out.OutcomeHTML = s.render(strings.Join(filled(e.Why, e.Summary, e.Notes), "\n\n")).HTML
 	}
 	return out, nil
 }

@@ -20,6 +20,7 @@ import (
 // are far above what a person reads and far below what keeps a server busy.
 const (
 	mostMarkdown = 512 << 10
+	mostLines    = 20_000
 	mostNested   = 24   // levels of quotes and lists
 	mostMarks    = 1500 // characters of one paragraph that may begin or end something
 )
@@ -108,6 +109,9 @@ func unfit(text string) string {
 	if len(text) > mostMarkdown {
 		return "it is longer than 512 KB"
 	}
+	if strings.Count(text, "\n") > mostLines {
+		return "it has more than 20000 lines"
+	}
 	marks := 0
 	for line := range strings.Lines(text) {
 		if nested(line) > mostNested {
@@ -172,5 +176,5 @@ func (s *Server) markdown(r *http.Request) (any, error) {
 	if err := read(r, &in); err != nil {
 		return nil, err
 	}
-	return render(in.Text), nil
+	return s.render(in.Text), nil
 }

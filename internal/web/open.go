@@ -106,7 +106,7 @@ func (s *Server) gate(ctx context.Context, flow event.FlowID, g view.Gate) gate 
 	if one.Choices == nil {
 		one.Choices = []event.Choice{}
 	}
-	one.HTML = render(one.Text).HTML
+	one.HTML = s.render(one.Text).HTML
 	if at, ok := g.Closes(); ok {
 		one.Closes = at
 	}

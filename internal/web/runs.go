@@ -44,12 +44,12 @@ func (s *Server) run(r *http.Request) (any, error) {
 	if f := event.Content(out.Result.FinalAnswer); !f.Empty() {
 		text := s.text(ctx, f)
 		out.Result.FinalAnswer = view.Text(event.Inline(text))
-		out.FinalHTML = render(text).HTML
+		out.FinalHTML = s.render(text).HTML
 	}
 	t := out.Result.Usage.Total
 	out.Cost = cost{USD: t.CostUSD, Tokens: t.Input + t.Output, Calls: t.Calls, Unpriced: t.Unpriced, Text: t.Cost()}
 	out.Title = cmp.Or(view.Shorten(view.Clean(out.Task), 100), string(c.ID))
-	out.TaskHTML = render(out.Task).HTML
+	out.TaskHTML = s.render(out.Task).HTML
 	out.State = runState(c, out.Driver)
 	return out, nil
 }
@@ -106,13 +106,11 @@ func (s *Server) timeline(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all view.Timeline
-	for e, err := range s.Control.Read(r.Context(), now.Card.ID) {
-		if err != nil {
-			return nil, err
-		}
-		all = all.Apply(e)
+	y, err := s.story(r.Context(), now)
+	if err != nil {
+		return nil, err
 	}
+	all := y.timeline
 	agent := event.AgentID(r.URL.Query().Get("agent"))
 	out := timelinePage{Items: []item{}, Total: all.Len()}
 	i := min(before, all.Len())
@@ -147,14 +145,8 @@ func (s *Server) answersOf(r *http.Request) (view.Answers, error) {
 	if err != nil {
 		return view.Answers{}, err
 	}
-	var a view.Answers
-	for e, err := range s.Control.Read(r.Context(), now.Card.ID) {
-		if err != nil {
-			return a, err
-		}
-		a = a.Apply(e)
-	}
-	return a, nil
+	y, err := s.story(r.Context(), now)
+	return y.answers, err
 }
 
 // An answerCard is an answer with what others make of it.
@@ -191,12 +183,12 @@ func (s *Server) answers(r *http.Request) (any, error) {
 			Newest: c.Newest, Winner: c.Winner, Draft: c.Draft, Presenter: c.Presenter, Votes: c.Votes,
 		}
 		one.Text = s.text(r.Context(), c.Content)
-		one.HTML = render(one.Text).HTML
+		one.HTML = s.render(one.Text).HTML
 		out.Answers = append(out.Answers, one)
 	}
 	if f := a.Final; f != nil {
 		text := s.text(r.Context(), f.Content)
-		out.Final = &answerCard{Agent: f.Agent, Label: f.Label, Name: "final", At: f.At, Text: text, HTML: render(text).HTML, Files: f.Workspace != ""}
+		out.Final = &answerCard{Agent: f.Agent, Label: f.Label, Name: "final", At: f.At, Text: text, HTML: s.render(text).HTML, Files: f.Workspace != ""}
 	}
 	return out, nil
 }

@@ -85,7 +85,9 @@ func (s *Server) session(r *http.Request) (any, error) {
 	out.Before = max(end-limit, 0)
 	var cards dealer
 	if v.Kind == event.SessionCompanion {
-		s.about(ctx, v.ID, &out)
+		if err := s.about(ctx, now, &out); err != nil {
+			return nil, err
+		}
 		cards = s.dealer(ctx, out.Job)
 	}
 	for i := out.Before; i < end; i++ {
@@ -126,24 +128,20 @@ func (s *Server) heard(ctx context.Context, all []view.Heard) []waiting {
 	return out
 }
 
-// about reads what a companion's session is about.
-func (s *Server) about(ctx context.Context, id event.FlowID, out *sessionPage) {
-	for e, err := range s.Control.Read(ctx, id) {
-		if err != nil {
-			return
-		}
-		switch b := e.Body.(type) {
-		case event.SessionStarted:
-			out.Job = b.Job
-		case event.Linked:
-			out.Job = b.Job
-		case event.Outlined:
-			if out.Outline == nil {
-				out.Outline = &outlined{}
-			}
-			out.Outline.merge(b.Title, s.text(ctx, b.Description), s.text(ctx, b.Instructions), b.By)
-		}
+// about adds what a companion's session is about.
+func (s *Server) about(ctx context.Context, now view.Snapshot, out *sessionPage) error {
+	y, err := s.story(ctx, now)
+	if err != nil {
+		return err
 	}
+	out.Job = y.job
+	for _, b := range y.outlined {
+		if out.Outline == nil {
+			out.Outline = &outlined{}
+		}
+		out.Outline.merge(b.Title, s.text(ctx, b.Description), s.text(ctx, b.Instructions), b.By)
+	}
+	return nil
 }
 
 // merge takes in what was said; what was left out stays.

@@ -70,10 +70,10 @@ func (s *Server) turn(ctx context.Context, now view.Snapshot, i int, cards deale
 		ID: t.ID, Index: i, At: t.At, Text: s.text(ctx, t.Text), By: t.By, Paths: t.Paths, Images: t.Images, Modes: t.Modes,
 		Plan: t.Plan, Steps: []step{}, More: max(t.Steps.Len()-mostSteps, 0), Over: t.Over, Failed: t.Failed,
 	}
-	out.HTML = render(out.Text).HTML
+	out.HTML = s.render(out.Text).HTML
 	for _, r := range t.Runs {
 		one := turnRun{SessionRun: r, AnswerText: s.text(ctx, r.Answer)}
-		one.AnswerHTML = render(one.AnswerText).HTML
+		one.AnswerHTML = s.render(one.AnswerText).HTML
 		one.Result = event.Content{} // the run's own page has it
 		out.Runs = append(out.Runs, one)
 	}
@@ -90,7 +90,7 @@ func (s *Server) step(ctx context.Context, st view.SessionStep, cards dealer) st
 		Published: st.Published,
 	}
 	if st.Kind == view.StepText || st.Kind == view.StepSaid {
-		out.HTML = render(out.Text).HTML
+		out.HTML = s.render(out.Text).HTML
 	}
 	input := s.text(ctx, st.Input)
 	out.Input, _ = cut(input, mostResult)

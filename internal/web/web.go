@@ -55,6 +55,7 @@ type Server struct {
 	feed    *feed
 	said    *ledger
 	begun   *begun
+	memos   *memos
 	assets  map[string]asset
 	handler http.Handler
 }
@@ -73,7 +74,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
-	s := &Server{Options: o, feed: newFeed(o.Control), said: newLedger(), begun: newBegun(), assets: load(o.Assets)}
+	s := &Server{Options: o, feed: newFeed(o.Control), said: newLedger(), begun: newBegun(), memos: newMemos(), assets: load(o.Assets)}
 	s.handler = s.guarded(s.mux())
 	return s
 }

@@ -1,0 +1,108 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"conclave/internal/cli"
+)
+
+// serving is the cockpit of a project, as conclave serve starts it: the address it
+// prints, and what ends it.
+func serving(t *testing.T, dir string) (address string, end func()) {
+	t.Helper()
+	a, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	in, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := serveWeb(ctx, a, cli.WebOptions{Listen: "127.0.0.1:0", Out: out, Say: func(s string) { t.Log(s) }})
+		_ = out.CloseWithError(err)
+		ended <- err
+	}()
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line), func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A cockpit that is started again is at the same address, and pages that are open
+// stay logged in. Its token is for this user alone.
+func TestServeKeepsItsAddress(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := t.TempDir()
+	first, end := serving(t, dir)
+	jar := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer jar.CloseIdleConnections()
+	a, err := jar.Get(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Body.Close()
+	cookie := a.Cookies()[0]
+	get := func(path string) (int, string) {
+		base, _, _ := strings.Cut(first, "/?")
+		r, err := http.NewRequest("GET", base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.AddCookie(cookie)
+		a, err := jar.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		text, _ := io.ReadAll(a.Body)
+		return a.StatusCode, string(text)
+	}
+	for path, want := range map[string]string{"/": "<!doctype html", "/api/home": `"needs":[]`, "/api/settings": `"version":"` + Version, "/app.js": ""} {
+		if status, text := get(path); status != 200 || !strings.Contains(strings.ToLower(text), strings.ToLower(want)) {
+			t.Errorf("%s: %d %.200s", path, status, text)
+		}
+	}
+	if status, _ := get("/api/jobs/job-1"); status != 404 {
+		t.Errorf("a job that is not there: %d", status)
+	}
+	end()
+	info, err := os.Stat(dir + "/.conclave/serve.json")
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the token is kept as %v, %v", info, err)
+	}
+	again, end := serving(t, dir)
+	defer end()
+	if again != first {
+		t.Errorf("it was at %s and is at %s", first, again)
+	}
+	if status, _ := get("/api/home"); status != 200 {
+		t.Errorf("logged out: %d", status)
+	}
+}
+
+func TestServeIsForThisMachine(t *testing.T) {
+	a, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	err = serveWeb(t.Context(), a, cli.WebOptions{Listen: "0.0.0.0:0", Out: io.Discard, Say: func(string) {}})
+	if err == nil || !strings.Contains(err.Error(), "this machine only") {
+		t.Errorf("it says %v", err)
+	}
+}
