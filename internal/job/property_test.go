@@ -22,6 +22,9 @@ func schedules(n uint64) uint64 {
 	return n
 }
 
+// thorough reports whether there are enough schedules for anything to come up.
+func thorough() bool { return schedules(10) == 10 }
+
 func transcript(log []event.Event) string {
 	out := ""
 	for _, e := range log {
@@ -66,7 +69,7 @@ func TestEverySchedule(t *testing.T) {
 		"trouble about plan", "trouble about run", "phase to initial", "phase to transition", "phase to revise", "phase to correct",
 		"phase to tactical", "phase done", "phase rewound", "phase completing", "phase trouble", "phase cancelled",
 	} {
-		if count[kind] < 3 {
+		if count[kind] < 3 && thorough() {
 			t.Errorf("%d of %s: the schedules test nothing of it", count[kind], kind)
 		}
 	}
@@ -106,7 +109,7 @@ func TestChangesAreLookedAt(t *testing.T) {
 			}
 		}
 	}
-	if asked < 20 || carried < 20 {
+	if (asked < 20 || carried < 20) && thorough() {
 		t.Errorf("%d requests for changes, %d phases carried out: nothing is tested", asked, carried)
 	}
 }
@@ -140,7 +143,7 @@ func TestOneDecision(t *testing.T) {
 			}
 		}
 	}
-	if twice < 20 || stale < 20 {
+	if (twice < 20 || stale < 20) && thorough() {
 		t.Errorf("%d second replies, %d stale ones: nothing is tested", twice, stale)
 	}
 }
@@ -186,7 +189,7 @@ func TestCommentsAreAnswered(t *testing.T) {
 			}
 		}
 	}
-	if revised < 10 {
+	if revised < 10 && thorough() {
 		t.Errorf("%d revisions: nothing is tested", revised)
 	}
 }
@@ -222,7 +225,7 @@ func TestEditedTodosAreCarriedOut(t *testing.T) {
 			}
 		}
 	}
-	if edited < 10 {
+	if edited < 10 && thorough() {
 		t.Errorf("%d edited lists were carried out: nothing is tested", edited)
 	}
 }

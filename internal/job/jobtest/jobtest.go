@@ -104,7 +104,7 @@ func Start(rng *rand.Rand) event.JobStarted {
 		s.Sources = []event.Source{{Name: "costs", Kind: event.SourceSQLite, Write: rng.IntN(2) == 0}}
 	}
 	if rng.IntN(2) == 0 {
-		n := 300 + rng.Int64N(2000)
+		n := 100 + rng.Int64N(900)
 		s.Rules.Budget = event.Budget{Tokens: &n}
 	}
 	if rng.IntN(3) == 0 {
