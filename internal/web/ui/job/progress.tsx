@@ -56,8 +56,7 @@ function Outcome() {
     <section class="card outcome" aria-label="Result">
       <header><Badge of={e.status} tone={d.job.state === "completed" ? "green" : undefined}>{d.job.state}</Badge>{e.confidence ? <span class="muted">confidence {Math.round(e.confidence * 100)} %</span> : null}<span class="grow" /></header>
       <div class="in">
-        {e.why && <p>{e.why}</p>}
-        {d.outcome_html ? <Html html={d.outcome_html} /> : <div class="pre">{e.summary}</div>}
+        {d.outcome_html ? <Html html={d.outcome_html} /> : <div class="pre">{[e.why, e.summary].filter(Boolean).join("\n\n")}</div>}
         {(e.deliverables || []).length > 0 && (
           <><p class="field-name">Deliverables</p><ul class="plain deliverables">{e.deliverables!.map((p) => (
             <li key={p}><button type="button" class="link mono" onClick={() => tab("files", "?path=" + seg(p))}>{p}</button> <a href={`/api/jobs/${seg(id)}/download?path=${seg(p)}`} download>save</a></li>
@@ -91,7 +90,7 @@ export function PhaseList({ drift }: { drift?: boolean }) {
   const { d } = useJob();
   const phases = [...(d.job.phases || [])].reverse();
   if (!phases.length) return <p class="empty">Nothing has begun yet.</p>;
-  return <ol class="plain phases">{phases.map((p, i) => <Phase key={p.phase} p={p} open={i === 0} drift={drift} />)}</ol>;
+  return <ol class="plain phases">{phases.map((p, i) => <Phase key={p.phase} p={p} open={i === 0 || p.kind === "tactical"} drift={drift} />)}</ol>;
 }
 
 const purposes: Record<string, string> = { initial: "planning", transition: "looking back, planning on", revise: "revising the plan", correct: "taking up a correction", tactical: "" };

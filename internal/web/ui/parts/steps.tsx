@@ -27,6 +27,8 @@ export function StepView({ s, session, uses }: { s: Step; session: SessionData; 
       return <div class="bubble you">{s.html ? <Html html={s.html} /> : s.text}</div>;
     case "tool":
       return s.card ? <Proposal s={s} c={s.card} session={session} uses={uses} /> : <ToolCard s={s} job={uses.job} />;
+    case "outlined":
+      return null; // the card that suggested it is enough
     case "run":
       return <RunStep s={s} />;
     default:

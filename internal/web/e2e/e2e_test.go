@@ -1,0 +1,160 @@
+package e2e
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// missing skips a test for want of something outside, or fails it where
+// everything has to be there.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s (make deps)", what)
+	}
+	t.Skipf("%s (make deps)", what)
+}
+
+// playwright is where what drives the browser is installed.
+func playwright(t *testing.T) string {
+	t.Helper()
+	lock, err := os.ReadFile("npm/package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		cache = filepath.Join(os.Getenv("HOME"), ".cache")
+	}
+	sum := sha256.Sum256(lock)
+	dir := filepath.Join(cache, "conclave-test", "web-"+hex.EncodeToString(sum[:])[:12], "node_modules", "playwright-core")
+	if _, err := os.Stat(dir); err != nil {
+		missing(t, "playwright-core is not installed")
+	}
+	return dir
+}
+
+// A stage is a project with three offers, agents that are scripts, and the program
+// itself; the stories serve it, look at it in a browser, and take it away.
+type stage struct {
+	dir string
+	env []string
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes a browser")
+	}
+	for _, p := range []string{"node", "chromium", "git"} {
+		if _, err := exec.LookPath(p); err != nil {
+			missing(t, p+" is not installed")
+		}
+	}
+	core := playwright(t)
+	s := &stage{dir: t.TempDir()}
+	for from, to := range map[string]string{"testdata": "", "../../../examples/jobs/offers": "offers"} {
+		if err := os.CopyFS(filepath.Join(s.dir, to), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	home := t.TempDir()
+	s.env = append(os.Environ(), "PLAYWRIGHT="+core, "CONCLAVE="+program(t), "PROJECT="+s.dir, "HOME="+home,
+		"XDG_STATE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home, "CI=")
+	t.Cleanup(s.end)
+	return s
+}
+
+// program builds the program, once for all stories.
+func program(t *testing.T) string {
+	t.Helper()
+	if built := os.Getenv("CONCLAVE_PROGRAM"); built != "" {
+		return built
+	}
+	path := filepath.Join(bin, "conclave")
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	out, err := exec.Command("go", "build", "-o", path, "conclave/cmd/conclave").CombinedOutput()
+	if err != nil {
+		t.Fatalf("building the program: %v\n%s", err, out)
+	}
+	return path
+}
+
+var bin string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "conclave-e2e-")
+	if err != nil {
+		panic(err)
+	}
+	bin = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// end has whatever still drives a flow of the stage end: they carry its folder in
+// their working directory.
+func (s *stage) end() {
+	for range 100 {
+		found := false
+		procs, _ := filepath.Glob("/proc/[0-9]*/cwd")
+		for _, p := range procs {
+			if at, err := os.Readlink(p); err == nil && strings.HasPrefix(at, s.dir) {
+				found = true
+				pid := 0
+				for _, c := range strings.Split(p, "/")[2] {
+					pid = pid*10 + int(c-'0')
+				}
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		if !found {
+			return
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+// play has a story of testdata's neighbour stories played in the browser.
+func (s *stage) play(t *testing.T, story string, env ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("stories", story+".mjs"))
+	cmd.Env = append(s.env, env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		var x *exec.ExitError
+		if !errors.As(err, &x) {
+			t.Fatal(err)
+		}
+		t.Errorf("%v\n%s", err, out)
+		s.keep(t)
+	} else if testing.Verbose() {
+		t.Logf("%s", out)
+	}
+}
+
+// keep copies what the browser showed last to where CONCLAVE_SHOTS says.
+func (s *stage) keep(t *testing.T) {
+	to := os.Getenv("CONCLAVE_SHOTS")
+	if to == "" {
+		return
+	}
+	if err := os.CopyFS(filepath.Join(to, t.Name()), os.DirFS(filepath.Join(s.dir, "shots"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Log(err)
+	}
+}
