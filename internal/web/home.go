@@ -45,7 +45,7 @@ type homePage struct {
 }
 
 // home lists what needs the person, what is at work and what is done. Runs of a
-// session or job are shown there, unless they ask something.
+// session or job are shown there, unless they ask something and that does not say so.
 func (s *Server) home(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	words, kind := strings.Fields(strings.ToLower(q.Get("q"))), q.Get("kind")
@@ -61,10 +61,14 @@ func (s *Server) home(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	asking := map[event.FlowID]bool{}
+	for _, f := range flows {
+		asking[f.ID] = f.Waiting
+	}
 	out := homePage{Needs: []row{}, Working: []row{}, Done: []row{}}
 	for _, f := range flows {
 		one := s.row(r, f)
-		if kind != "" && kind != one.Kind || !matches(one, words) || hidden(f, one, len(words) > 0) {
+		if kind != "" && kind != one.Kind || !matches(one, words) || hidden(f, one, len(words) > 0, asking[f.Parent]) {
 			continue
 		}
 		switch {
@@ -86,14 +90,14 @@ func (s *Server) home(r *http.Request) (any, error) {
 
 // hidden are flows that are shown with another: companions, and the runs of what
 // began them. Whoever searches finds runs all the same.
-func hidden(f control.Flow, r row, searching bool) bool {
+func hidden(f control.Flow, r row, searching, asked bool) bool {
 	switch {
 	case f.Session == event.SessionCompanion:
 		return true
 	case f.Archived:
 		return !searching
 	}
-	return f.Parent != "" && !r.Needs && !searching
+	return f.Parent != "" && (!r.Needs || asked) && !searching
 }
 
 func matches(r row, words []string) bool {

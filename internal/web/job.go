@@ -28,6 +28,7 @@ type jobPage struct {
 	Companion        event.FlowID    `json:"companion,omitempty"`
 	Driver           *control.Driver `json:"driver,omitempty"`
 	Cost             cost            `json:"cost"`
+	Gates            []gate          `json:"gates"`
 }
 
 func (s *Server) job(r *http.Request) (any, error) {
@@ -45,6 +46,7 @@ func (s *Server) job(r *http.Request) (any, error) {
 	}
 	out.Title = cmp.Or(j.Started.Title, view.Shorten(view.Clean(out.Description), 100), string(j.ID))
 	out.DescriptionHTML, out.InstructionsHTML = s.render(out.Description).HTML, s.render(out.Instructions).HTML
+	out.Gates = append(s.gates(ctx, j.ID, j.Gates), s.gatesBelow(ctx, j.Going)...)
 	if j.Review != nil {
 		out.ReviewHTML = s.render(s.text(ctx, j.Review.Text)).HTML
 	}

@@ -26,6 +26,14 @@ func (s *Server) to(r *http.Request, kind, what string, into any) (saying, error
 	return saying{to: event.FlowID(r.PathValue("id")), what: what, now: now}, nil
 }
 
+// going refuses what is said to a run that is over: nobody will hear it.
+func (y *saying) going() error {
+	if y.now.Card.Phase == view.PhaseFinished {
+		return refused("over", "This run is over: "+string(y.now.Card.Status)+".")
+	}
+	return nil
+}
+
 type keyed struct {
 	Key string `json:"key"`
 }
@@ -136,6 +144,10 @@ func (s *Server) edit(r *http.Request) (any, error) {
 	y.key = in.Key
 	y.body = event.Edited{Path: in.Path, Base: in.Base, Text: event.Inline(*in.Text), Proposal: in.Proposal, By: by}
 	y.current = func(ctx context.Context) any { return s.fileNow(ctx, y.to, in.Path) }
+	y.settled = func(e event.Event, id string) bool { // whoever reads the file now, reads this
+		k, ok := e.Body.(event.Kept)
+		return ok && k.Ref == id
+	}
 	y.check = func() error {
 		j := y.now.Job
 		i := slices.IndexFunc(j.Files, func(f event.KeptFile) bool { return f.Path == in.Path })
@@ -258,7 +270,7 @@ func (s *Server) cancel(r *http.Request, kind string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	y.key, y.body = in.Key, event.CancelRequested{By: by, Reason: in.Reason}
+	y.key, y.body, y.check = in.Key, event.CancelRequested{By: by, Reason: in.Reason}, y.going
 	return s.say(r.Context(), y)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"time"
 
 	"conclave/internal/control"
@@ -94,6 +95,21 @@ func (s *Server) gates(ctx context.Context, flow event.FlowID, open []view.Gate)
 	out := []gate{}
 	for _, g := range open {
 		out = append(out, s.gate(ctx, flow, g))
+	}
+	return out
+}
+
+// gatesBelow are the open questions of runs that go on for a flow: whoever looks at
+// it is asked them there. Each says which flow asks.
+func (s *Server) gatesBelow(ctx context.Context, runs ...event.FlowID) []gate {
+	var out []gate
+	for i, id := range runs {
+		if id == "" || slices.Contains(runs[:i], id) {
+			continue
+		}
+		if now, err := s.Control.Open(ctx, id); err == nil {
+			out = append(out, s.gates(ctx, id, now.Card.Gates)...)
+		}
 	}
 	return out
 }

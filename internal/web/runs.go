@@ -234,6 +234,7 @@ func (s *Server) message(r *http.Request) (any, error) {
 	case strings.TrimSpace(in.Text) == "":
 		return nil, bad("A message says something.")
 	}
+	y.check = y.going
 	y.key, y.body = in.Key, event.Messaged{Text: event.Inline(in.Text), To: in.To, By: by}
 	return s.say(r.Context(), y)
 }
@@ -248,6 +249,7 @@ func (s *Server) steer(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	y.check = y.going
 	switch y.key = in.Key; in.Do {
 	case "pause":
 		y.body = event.PauseRequested{By: by}

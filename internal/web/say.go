@@ -21,6 +21,8 @@ type saying struct {
 	// anything is said.
 	now   view.Snapshot
 	check func() error
+	// settled is when it has taken effect, if that is later than its verdict.
+	settled func(e event.Event, id string) bool
 	// current is how things stand, for somebody who was too late.
 	current func(context.Context) any
 }
@@ -74,9 +76,12 @@ func (s *Server) say(ctx context.Context, y saying) (any, error) {
 	if err := s.wake(ctx, y.to, y.now); err != nil {
 		s.Log("wake " + string(y.to) + ": " + err.Error())
 	}
-	v, known := s.await(ctx, y.to, f.ID, from)
+	v, known := s.await(ctx, y.to, from, func(e event.Event) bool { return judges(e, f.ID) })
 	if !known && ctx.Err() == nil {
-		v, _ = s.scan(ctx, y, f.ID)
+		v, known = s.scan(ctx, y, f.ID)
+	}
+	if _, yes := v.Body.(event.Admitted); known && yes && y.settled != nil {
+		s.await(ctx, y.to, v.Seq, func(e event.Event) bool { return y.settled(e, f.ID) })
 	}
 	s.feed.poke()
 	return s.tell(ctx, y, f.ID, v)
@@ -99,16 +104,16 @@ func (s *Server) wake(ctx context.Context, id event.FlowID, now view.Snapshot) e
 	return err
 }
 
-// await follows a flow until something is said about a fact, for as long as a
-// person waits.
-func (s *Server) await(ctx context.Context, id event.FlowID, ref string, from uint64) (event.Event, bool) {
+// await follows a flow until an event that is waited for, for as long as a person
+// waits.
+func (s *Server) await(ctx context.Context, id event.FlowID, from uint64, is func(event.Event) bool) (event.Event, bool) {
 	ctx, done := context.WithTimeout(ctx, s.Patience)
 	defer done()
 	for e, err := range s.Control.Follow(ctx, id, from+1) {
 		if err != nil {
 			break
 		}
-		if judges(e, ref) {
+		if is(e) {
 			return e, true
 		}
 	}

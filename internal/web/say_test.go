@@ -88,6 +88,19 @@ func TestWhatBecomesOfAWrite(t *testing.T) {
 		t.Error("nobody was woken")
 	}
 
+	d.add("run-1", event.Asked{Gate: "override", Kind: event.GateOverride, Choices: []event.Choice{{ID: "yes"}}, Revision: 1})
+	if got := d.must(200, "GET", "/api/runs/run-1", nil); len(got["gates"].([]any)) != 1 || got["state"] != "waiting for you" {
+		t.Errorf("a run that asks: %v", got)
+	}
+	d.must(200, "POST", "/api/flows/run-1/gates/override", fields{"choice": "yes", "revision": 1})
+	d.must(200, "POST", "/api/runs/run-1/messages", fields{"text": "Mind the cost.", "to": []string{"a"}})
+	d.add("run-1", event.Finished{Status: event.StatusSuccess})
+	for _, what := range []string{"messages", "cancel"} {
+		if got := d.must(422, "POST", "/api/runs/run-1/"+what, fields{"text": "x"}); got["error"] != "This run is over: success." {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+
 	sleepy := newDesk(t, func(o *Options) { o.Patience = time.Millisecond })
 	sleepy.asleep = true
 	if got := sleepy.must(202, "POST", "/api/jobs/job-1/draft", fields{"text": "x"}); got["verdict"] != "waiting" {

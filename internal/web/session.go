@@ -98,6 +98,7 @@ func (s *Server) session(r *http.Request) (any, error) {
 		s.talk(ctx, t, &out)
 		unpriced = t.Unpriced
 	}
+	out.Gates = append(out.Gates, s.gatesBelow(ctx, append([]event.FlowID{v.Running}, out.Going...)...)...)
 	out.Cost = costOf(out.Usage, 0, unpriced)
 	return out, nil
 }
