@@ -121,23 +121,27 @@ func TestBreaksWhileOpen(t *testing.T) {
 func TestReadersAndWritersAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.db")
 	a, b, e := openFile(t, path), openFile(t, path), fake()
+	rounds := 10
+	if raceEnabled {
+		rounds = 3
+	}
 	var wg sync.WaitGroup
 	for i, x := range []*Index{a, b, a, b} {
 		wg.Go(func() {
-			for n := range 10 {
+			for n := range rounds {
 				if _, err := x.Put(t.Context(), "job", Doc{Path: fmt.Sprintf("%d-%d.md", i, n), Text: fmt.Sprintf("The price of thing %d of %d.", n, i)}); err != nil {
 					t.Error(err)
 				}
 				if _, err := x.Embed(t.Context(), "job", e, 4); err != nil {
 					t.Error(err)
 				}
-				if err := x.PutRows(t.Context(), "job", Row{Seq: uint64(10*i + n + 1), Title: "price"}); err != nil {
+				if err := x.PutRows(t.Context(), "job", Row{Seq: uint64(rounds*i + n + 1), Title: "price"}); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 		wg.Go(func() {
-			for range 10 {
+			for range rounds {
 				if _, err := x.Search(t.Context(), "job", e, Query{Queries: []string{"price thing", "expenses"}}); err != nil {
 					t.Error(err)
 				}
@@ -145,10 +149,10 @@ func TestReadersAndWritersAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if c := embedAll(t, a, "job", e); c.Embedded != 40 {
+	if c := embedAll(t, a, "job", e); c.Embedded != 4*rounds {
 		t.Errorf("%+v", c)
 	}
-	if n, err := b.LastRow(t.Context(), "job"); n != 40 || err != nil {
+	if n, err := b.LastRow(t.Context(), "job"); n != uint64(4*rounds) || err != nil {
 		t.Errorf("last row %d, %v", n, err)
 	}
 }
