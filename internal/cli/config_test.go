@@ -29,7 +29,7 @@ func command(t *testing.T, dir string, found []control.Provider, input string, a
 	open := func(string) (control.Control, func() error, error) {
 		return here{found: found}, func() error { return nil }, nil
 	}
-	code = Main(append([]string{"-C", dir}, args...), s, "test", open, nil, nil)
+	code = Main(append([]string{"-C", dir}, args...), s, "test", open, nil, nil, nil)
 	return code, out.String(), err.String()
 }
 

@@ -34,7 +34,7 @@ func TestFitsTheScreen(t *testing.T) {
 		s := Streams{In: strings.NewReader(""), Out: &out, Err: &out, OutTerminal: terminal, ErrTerminal: terminal, Size: func() (int, int) { return 80, 24 }}
 		Main(append([]string{"-C", dir}, args...), s, "test", func(string) (control.Control, func() error, error) {
 			return long{}, func() error { return nil }, nil
-		}, nil, nil)
+		}, nil, nil, nil)
 		return out.String()
 	}
 	for _, tt := range []struct {

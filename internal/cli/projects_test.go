@@ -32,7 +32,7 @@ func (s shelf) run(t *testing.T, terminal bool, args ...string) (code int, stdou
 	var out, err bytes.Buffer
 	streams := Streams{In: strings.NewReader(""), Out: &out, Err: &err, OutTerminal: terminal, Size: func() (int, int) { return 100, 24 }}
 	open := func(string) (control.Control, func() error, error) { return s, func() error { return nil }, nil }
-	code = Main(args, streams, "test", open, nil, nil)
+	code = Main(args, streams, "test", open, nil, nil, nil)
 	return code, out.String(), err.String()
 }
 

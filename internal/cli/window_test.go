@@ -20,7 +20,7 @@ func TestSimpleTerminal(t *testing.T) {
 			return "", nil
 		}
 		s := Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, InTerminal: true, OutTerminal: true, Simple: simple, Size: func() (int, int) { return 80, 24 }}
-		if code := Main([]string{"sort these"}, s, "test", open, window, nil); code != 0 || got.Task != "sort these" || got.Plain != simple {
+		if code := Main([]string{"sort these"}, s, "test", open, window, nil, nil); code != 0 || got.Task != "sort these" || got.Plain != simple {
 			t.Errorf("simple %v: exit code %d, opened with %+v", simple, code, got)
 		}
 	}
@@ -54,7 +54,7 @@ func TestWindowWithoutTerminal(t *testing.T) {
 	} {
 		var said strings.Builder
 		s := Streams{In: strings.NewReader(""), Out: io.Discard, Err: &said, Size: func() (int, int) { return 80, 24 }}
-		if code := Main(c.args, s, "test", open, window, nil); code != c.code || !strings.Contains(said.String(), c.want) {
+		if code := Main(c.args, s, "test", open, window, nil, nil); code != c.code || !strings.Contains(said.String(), c.want) {
 			t.Errorf("%q: exit code %d, %s", c.args, code, &said)
 		}
 	}
@@ -86,7 +86,7 @@ func TestWindowOnAConversation(t *testing.T) {
 			return "", nil
 		}
 		s := Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, InTerminal: true, OutTerminal: true, Size: func() (int, int) { return 80, 24 }}
-		if code := Main(c.args, s, "test", open, window, nil); code != 0 || got.Interactive != c.interactive || got.New != c.fresh {
+		if code := Main(c.args, s, "test", open, window, nil, nil); code != 0 || got.Interactive != c.interactive || got.New != c.fresh {
 			t.Errorf("%q: exit code %d, opened with %+v", c.args, code, got)
 		}
 	}

@@ -44,17 +44,21 @@ func (s speech) hear(d live.Delta) {
 	s[k] = join(said, d)
 }
 
-// join adds a piece, to the last one if it goes on with it.
+// join adds a piece, to the last one of the same speaker if it goes on with it:
+// between speakers there is no order.
 func join(said []live.Delta, d live.Delta) []live.Delta {
-	if n := len(said); n > 0 && d.Kind != live.End && !d.Anew {
-		last := said[n-1]
-		if last.Flow == d.Flow && last.Agent == d.Agent && last.Turn == d.Turn && last.Call == d.Call && last.Kind == d.Kind && d.Kind != live.Tool {
-			last.Text += d.Text
-			out := append(said[:n-1:n-1], last)
-			return out
+	for i := len(said) - 1; i >= 0 && d.Kind != live.End && d.Kind != live.Tool && !d.Anew; i-- {
+		last := &said[i]
+		if last.Flow != d.Flow || last.Agent != d.Agent {
+			continue
 		}
+		if last.Turn == d.Turn && last.Call == d.Call && last.Kind == d.Kind {
+			last.Text += d.Text
+			return said
+		}
+		break
 	}
-	return append(said[:len(said):len(said)], d)
+	return append(said, d)
 }
 
 // frames are what is being said, from its beginning.
