@@ -36,7 +36,7 @@ agents:
 
 // bare makes a directory with that configuration and opens it. The user has no
 // settings and no keys.
-func bare(t *testing.T, team string) *App {
+func bare(t testing.TB, team string) *App {
 	t.Helper()
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

@@ -16,7 +16,7 @@ import (
 // call gives all of it at once.
 const (
 	auditMost    = 200     // rows of a page
-	auditLooked  = 4000    // events that are looked at for one
+	auditLooked  = 2000    // events that are looked at for one
 	auditChunk   = 250     // of them at a time
 	auditBlobs   = 4 << 20 // bytes of long texts that are read for the previews of one
 	auditPreview = 1 << 20 // the longest of them

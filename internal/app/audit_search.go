@@ -16,26 +16,24 @@ import (
 )
 
 const (
-	auditFile    = "audit.index" // in the state directory
-	auditBatch   = 500           // rows that are made findable at a time
-	auditText    = 64 << 10      // bytes of one text that are looked at
-	auditHits    = 50            // that a search gives
-	auditVersion = "audit/1/"    // of what is findable; before the flow's id
+	auditBatch = 500        // rows that are made findable at a time
+	auditText  = 64 << 10   // bytes of one text that are looked at
+	auditHits  = 50         // that a search gives
+	auditSpace = "audit/1/" // in the index, before the flow's id; the number is of what is findable
 )
 
 // search lists what holds the words, newest first. What of the log is not findable
 // yet is made so first: nobody waits for that when an event is recorded.
 func (p *auditPager) search(sources []*auditSource) (control.AuditPage, error) {
-	x, err := index.Open(p.a.state(auditFile))
+	x, err := p.a.finder.open(p.a)
 	if err != nil {
 		return control.AuditPage{}, fmt.Errorf("search the audit: %w", err)
 	}
-	defer x.Close()
 	for _, s := range sources {
 		if err := findable(p.ctx, p.a, x, p.log, s); err != nil {
 			return control.AuditPage{}, fmt.Errorf("search the audit: %w", err)
 		}
-		hits, err := x.SearchRows(p.ctx, auditVersion+string(s.id), p.q.Text, auditHits)
+		hits, err := x.SearchRows(p.ctx, auditSpace+string(s.id), p.q.Text, auditHits)
 		if errors.Is(err, index.ErrNoQuery) {
 			return p.page, nil
 		}
@@ -81,7 +79,7 @@ func (p *auditPager) found(id event.FlowID, h index.RowHit) error {
 
 // findable puts the events of a flow into the index that are not in it.
 func findable(ctx context.Context, a *App, x *index.Index, log eventlog.Log, s *auditSource) error {
-	space := auditVersion + string(s.id)
+	space := auditSpace + string(s.id)
 	from, err := x.LastRow(ctx, space)
 	if err != nil {
 		return err
@@ -96,9 +94,11 @@ func findable(ctx context.Context, a *App, x *index.Index, log eventlog.Log, s *
 		if err != nil {
 			return err
 		}
-		// The last one is put in whatever it says: it is how far the index goes.
-		if telling(e.Body) || e.Seq == s.next {
+		switch {
+		case telling(e.Body):
 			rows = append(rows, index.Row{Seq: e.Seq, Title: view.AuditRowOf(e).Title, Text: a.auditText(ctx, e)})
+		case e.Seq == s.next: // to know how far the index goes
+			rows = append(rows, index.Row{Seq: e.Seq})
 		}
 		if len(rows) == auditBatch {
 			if err := put(); err != nil {
