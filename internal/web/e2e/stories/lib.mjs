@@ -50,7 +50,7 @@ export async function open(c, server, path = "/") {
   page.troubles = [];
   page.foreign = [];
   page.on("pageerror", (e) => page.troubles.push(String(e)));
-  page.on("console", (m) => m.type() === "error" && !/status of (4|5)|ERR_CONNECTION/.test(m.text()) && page.troubles.push(m.text()));
+  page.on("console", (m) => m.type() === "error" && !/status of (4|5)|net::ERR_(CONNECTION|INCOMPLETE|EMPTY)/.test(m.text()) && page.troubles.push(m.text()));
   page.on("request", (r) => !r.url().startsWith(server.origin) && !r.url().startsWith("data:") && page.foreign.push(r.url()));
   page.on("dialog", (d) => (page.troubles.push("dialog: " + d.message()), d.dismiss()));
   await page.goto(server.url);
@@ -78,8 +78,9 @@ export async function until(what, f) {
 
 let n = 0;
 const began = Date.now();
+export const told = (what) => console.log(`${((Date.now() - began) / 1000).toFixed(1)} s ${what}`);
 export async function shot(page, name) {
-  console.log(`${((Date.now() - began) / 1000).toFixed(1)} s ${name}`);
+  told(name);
   mkdirSync(project + "/shots", { recursive: true });
   await page.screenshot({ path: `${project}/shots/${String(++n).padStart(2, "0")}-${name}.png` });
 }
@@ -102,7 +103,10 @@ export async function story(play, options) {
     for (const [i, p] of c.pages().entries()) await shot(p, "failed-" + i).catch(() => {});
     throw e;
   } finally {
+    told("played");
     await b.close();
+    told("closed");
     await server.now.stop();
+    told("stopped");
   }
 }
