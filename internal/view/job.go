@@ -7,7 +7,7 @@ import (
 )
 
 // JobVersion is the version of a marshalled [Job].
-const JobVersion = 2
+const JobVersion = 3
 
 // A Job is how a job stands: its phases and todos, what waits for a person, and
 // everything people have said about its plan. It is a fold like the others.
@@ -86,6 +86,11 @@ type Job struct {
 	Put     []event.Event    `json:"put,omitempty"`
 	Keeping []JobKeep        `json:"keeping,omitempty"`
 	Before  []event.KeptFile `json:"before,omitempty"`
+	// Revises: a person has asked for changes and the iteration with them has not
+	// begun. Spoken counts how often people were asked about a plan or have said
+	// otherwise what they want.
+	Revises bool `json:"revises,omitempty"`
+	Spoken  int  `json:"spoken,omitempty"`
 	// Agreed are the todos a person has approved that have not begun yet.
 	Agreed []event.Todo `json:"agreed,omitempty"`
 }
@@ -196,7 +201,7 @@ type JobCommit struct {
 
 // A JobRound is one round of review.
 type JobRound struct {
-	Round    int       `json:"round"` // from 1 in the job
+	Round    int       `json:"round"` // as in review/round-1.md; from 1 in the job
 	Gate     string    `json:"gate"`
 	Phase    int       `json:"phase"`
 	Revision int       `json:"revision"` // the newest
@@ -231,13 +236,18 @@ type JobThread struct {
 	Round    int        `json:"round"`
 	Replies  []JobReply `json:"replies,omitempty"`
 	Resolved bool       `json:"resolved,omitempty"`
-	// Sent: it went along with feedback. Answer is how the agent has dealt with it
-	// since a person last said something in it; nil if it did not say. What it
-	// said before is among the replies.
+	// Sent: it went along with feedback, and nobody has said anything in it since
+	// the agent has dealt with that. Answer is how it has; nil if it did not say.
+	// What it said before is among the replies.
 	Sent     bool             `json:"sent,omitempty"`
 	Answer   *event.Addressed `json:"answer,omitempty"`
 	Answered time.Time        `json:"answered,omitzero"`
+	// Again: somebody has said something more, which goes along the next time.
+	Again bool `json:"again,omitempty"`
 }
+
+// Open reports whether the thread goes along with the next feedback.
+func (t JobThread) Open() bool { return !t.Resolved && (t.Answer == nil || t.Again) }
 
 // A JobReply is a reply in a thread.
 type JobReply struct {

@@ -116,6 +116,7 @@ func (j Job) admit(ref string) Job {
 		j.Started.Title = f.Title
 	case event.Corrected:
 		j.Ended, j.Over, j.State, j.Why = nil, time.Time{}, JobPlanning, ""
+		j.Spoken++
 		j, _ = j.send()
 		return j.keeps(JobKeep{Ref: ref, What: "what is to be corrected", By: f.By})
 	case event.CancelRequested:

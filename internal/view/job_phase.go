@@ -32,11 +32,12 @@ func (j Job) begin(e event.Event, f event.PhaseBegun) Job {
 	switch {
 	case f.Kind == event.PhaseTactical:
 		j.Staged, j.StagedName, j.Agreed, j.Before = nil, "", nil, nil
-	case f.Purpose == event.PurposeRevise:
-		j.Before = j.Files
 	case another:
 		j.Staged, j.StagedName, j.Before = nil, "", nil
+	case j.Revises:
+		j.Before = j.Files
 	}
+	j.Revises = false
 	return j
 }
 

@@ -58,8 +58,9 @@ func (j Job) reviewed(at time.Time, f event.Asked) Job {
 	if last.Gate == f.Gate && last.Choice == "" && last.Round > 0 {
 		return j.round(func(r *JobRound) { r.Revision, r.Commit, r.Reason = f.Revision, j.Commit, f.Title })
 	}
+	j.Spoken++
 	r := JobRound{
-		Round: last.Round + 1, Gate: f.Gate, Phase: p.Phase, Revision: f.Revision, Commit: j.Commit, At: at, Since: last.Commit,
+		Round: j.Spoken, Gate: f.Gate, Phase: p.Phase, Revision: f.Revision, Commit: j.Commit, At: at, Since: last.Commit,
 		Same: j.unchanged(), Reason: f.Title,
 	}
 	so := 1 // rounds about this phase
@@ -110,7 +111,8 @@ func (j Job) closed(e event.Event, f event.Closed) Job {
 	j.State, j.Why = j.working(p.Kind), ""
 	if g.Kind == event.GateTrouble {
 		if f.Choice == event.TroubleChange {
-			j.State = JobPlanning
+			j.State, j.Revises = JobPlanning, true
+			j.Spoken++
 			j, _ = j.send()
 			j = j.keeps(JobKeep{Ref: e.ID, What: "how to go on", By: f.By})
 		}
@@ -128,7 +130,7 @@ func (j Job) decided(e event.Event, f event.Closed) Job {
 		j.State, j.Draft = JobRunning, ""
 		j.Skipped = j.Skipped || f.Choice == event.ReviewSkip
 	case event.ReviewChange:
-		j.State, j.Draft = JobPlanning, ""
+		j.State, j.Draft, j.Revises = JobPlanning, "", true
 		j, sent = j.send()
 	}
 	j = j.round(func(r *JobRound) {
@@ -150,8 +152,9 @@ func (j Job) send() (Job, []string) {
 	var sent []string
 	j.Threads = slices.Clone(j.Threads)
 	for i := range j.Threads {
-		if t := &j.Threads[i]; !t.Resolved && t.Answer == nil {
-			t.Sent, sent = true, append(sent, t.ID)
+		if t := &j.Threads[i]; t.Open() {
+			t.anew()
+			t.Sent, t.Again, sent = true, false, append(sent, t.ID)
 		}
 	}
 	return j, sent
@@ -205,8 +208,9 @@ func (j Job) said(e event.Event) Job {
 func (t *JobThread) anew() {
 	if a := t.Answer; a != nil {
 		t.Replies = newest(t.Replies, maxJobReplies, JobReply{At: t.Answered, Text: a.Text, Agent: true, Changed: a.Changed})
+		t.Sent, t.Answer, t.Answered = false, nil, time.Time{}
 	}
-	t.Sent, t.Answer, t.Answered = false, nil, time.Time{}
+	t.Again = true
 }
 
 // room adds a thread. If there are too many, one that is resolved goes, or else
