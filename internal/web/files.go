@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"errors"
 	"mime"
 	"net/http"
 	"path"
@@ -117,7 +118,19 @@ func (s *Server) file(r *http.Request) (control.JobFile, []byte, error) {
 	if err != nil {
 		return control.JobFile{}, nil, err
 	}
-	return s.Control.JobFile(r.Context(), now.Job.ID, p, at)
+	f, content, err := s.Control.JobFile(r.Context(), now.Job.ID, p, at)
+	if _, none := errors.AsType[*control.NotFound](err); none {
+		err = missing("There is no file %q in the workspace%s.", clip(p, 200), when(at))
+	}
+	return f, content, err
+}
+
+// when says at which commit something was looked for.
+func when(at string) string {
+	if at == "" {
+		return ""
+	}
+	return " at " + at
 }
 
 // jobFile is a file as pages show it. IP-08
