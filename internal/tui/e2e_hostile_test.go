@@ -85,7 +85,7 @@ func (p *play) besiege(words string) {
 	p.press(key("enter"))
 	look("one entry")
 	p.press(key("esc"), key("esc"))
-	for _, b := range []string{"answers", "votes", "files", "cost", "tools", "jobs", "tasks", "status", "history"} {
+	for _, b := range []string{"answers", "votes", "files", "cost", "tools", "shells", "tasks", "status", "history"} {
 		p.say(b)
 		look(b)
 		p.press(tea.KeyPressMsg{Code: tea.KeyDown}, key("d"))

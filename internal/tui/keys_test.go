@@ -73,7 +73,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	for _, n := range []string{
-		"answers", "votes", "files", "cost", "tools", "jobs", "tasks", "runs", "sessions", "commands", "theme", "export", "copy", "history", "status",
+		"answers", "votes", "files", "cost", "tools", "shells", "tasks", "runs", "sessions", "commands", "theme", "export", "copy", "history", "status",
 		"clear", "new", "paste-image", "attach", "mouse", "config", "help", "quit",
 	} {
 		if !commands[n] {

@@ -63,7 +63,7 @@ func browsers() []browser {
 			About: "What it takes, by agent and by turn"}),
 		look(newTools, "m", 0, Action{Name: "tools", Aliases: []string{"mcp", "metrics"}, Keys: []string{"alt+m"}, Title: "tools", Why: withRun,
 			About: "The agents' tools and MCP servers, and how they fare"}),
-		look(newJobs, "b", 0, Action{Name: "jobs", Keys: []string{"alt+j"}, Title: "background", Why: withRun,
+		look(newShells, "b", 0, Action{Name: "shells", Aliases: []string{"background"}, Keys: []string{"alt+j"}, Title: "background", Why: withRun,
 			About: "Commands that agents have going in the background, and stopping one"}),
 		look(newTasks, "t", 0, Action{Name: "tasks", Keys: []string{"f4"}, Title: "tasks", Why: withRun,
 			About: "The plan of its work that each agent keeps"}),
@@ -87,7 +87,7 @@ func looks(a Action) bool {
 
 // browserActions are what can be done in browsers.
 func browserActions() []Action {
-	return slices.Concat(pagerActions(), answerActions(), fileActions(), jobActions(), runsActions(), projectActions())
+	return slices.Concat(pagerActions(), answerActions(), fileActions(), shellActions(), runsActions(), projectActions())
 }
 
 // cell is a text of others in a column, a narrower one in a narrow window.

@@ -165,7 +165,7 @@ func (s *scene) say(line string) {
 func TestBrowsers(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {40, 12}, {120, 30}} {
 		for _, over := range []bool{false, true} {
-			for _, b := range []string{"answers", "votes", "files", "cost", "tools", "jobs", "tasks", "status", "history"} {
+			for _, b := range []string{"answers", "votes", "files", "cost", "tools", "shells", "tasks", "status", "history"} {
 				name := b
 				if over {
 					name += "-over"
@@ -191,7 +191,7 @@ func TestBrowsers(t *testing.T) {
 // Screens that are made from the table fit, whatever is in it.
 func TestScreensFit(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {40, 12}, {20, 6}, {200, 50}} {
-		for _, b := range []string{"palette", "help", "theme", "answers", "votes", "files", "cost", "tools", "jobs", "tasks", "status", "history"} {
+		for _, b := range []string{"palette", "help", "theme", "answers", "votes", "files", "cost", "tools", "shells", "tasks", "status", "history"} {
 			s, _ := museum(t, size[0], size[1])
 			s.finish()
 			s.say(b)
@@ -321,7 +321,7 @@ func TestJobStopped(t *testing.T) {
 	s.press(key("s"))
 	s.see("Stop job1 of agent1 (ada)?", "› n  No, leave it")
 	s.press(key("enter"))
-	if len(p.sent) > 0 || s.top().Where() != atJobs {
+	if len(p.sent) > 0 || s.top().Where() != atShells {
 		t.Fatal("stopped without a yes")
 	}
 	s.press(key("s"), tea.KeyPressMsg{Code: tea.KeyDown}, key("enter"))

@@ -85,7 +85,7 @@ func (m *Model) agentNumbers(s *story, a view.AgentLine, add func(int, string, .
 		}
 		add(2, words, face(left))
 	}
-	jobNumbers(len(s.jobs.Running(a.ID)), add)
+	shellNumbers(len(s.shells.Running(a.ID)), add)
 	used := s.cost.Agent(a.ID)
 	add(5, "%s tokens", short(used.Tokens()))
 	if a.Full() > 0 {
@@ -115,7 +115,7 @@ func (m *Model) runNumbers(s *story, add func(int, string, ...any)) {
 	if left, ok := s.card.TimeLeft(m.o.Now()); ok {
 		add(2, "%s left", face(left))
 	}
-	jobNumbers(len(s.jobs.Running("")), add)
+	shellNumbers(len(s.shells.Running("")), add)
 	used := s.cost.Total
 	add(5, "%s tokens", short(used.Tokens()))
 	if full := s.fullest(); full > 0 {
@@ -127,8 +127,8 @@ func (m *Model) runNumbers(s *story, add func(int, string, ...any)) {
 	}
 }
 
-// jobNumbers is how many commands go on in the background.
-func jobNumbers(n int, add func(int, string, ...any)) {
+// shellNumbers is how many commands go on in the background.
+func shellNumbers(n int, add func(int, string, ...any)) {
 	switch n {
 	case 0:
 	case 1:

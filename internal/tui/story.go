@@ -21,7 +21,7 @@ type story struct {
 	answers  view.Answers
 	tools    view.Tools
 	tasks    view.Tasks
-	jobs     view.Shells
+	shells   view.Shells
 	saying   map[event.AgentID]*speech
 	wishes   wishes
 	messages view.Messages
@@ -67,7 +67,7 @@ func (s *story) apply(full, thin event.Event) {
 	s.answers = s.answers.Apply(e)
 	s.tools = s.tools.Apply(e)
 	s.tasks = s.tasks.Apply(full)
-	s.jobs = s.jobs.Apply(full)
+	s.shells = s.shells.Apply(full)
 	s.silence(e)
 }
 

@@ -11,37 +11,37 @@ import (
 	"conclave/internal/view"
 )
 
-const atJobs Where = "background commands"
+const atShells Where = "background commands"
 
-// jobs are the commands that agents have going in the background.
-type jobs struct{ picker }
+// shells are the commands that agents have going in the background.
+type shells struct{ picker }
 
-func newJobs(m *Model) Screen {
-	j := &jobs{picker{
-		where: atJobs, title: "Background commands", full: true, browse: true, fill: jobRows,
+func newShells(m *Model) Screen {
+	j := &shells{picker{
+		where: atShells, title: "Background commands", full: true, browse: true, fill: shellRows,
 		empty: "No agent has started a command in the background.",
 	}}
-	j.preview = func(m *Model, p pick, width int) []string { return m.jobLines(p.value.(view.Shell), width) }
+	j.preview = func(m *Model, p pick, width int) []string { return m.shellLines(p.value.(view.Shell), width) }
 	j.chosen = func(m *Model, p pick) tea.Cmd {
 		x := p.value.(view.Shell)
-		m.open(&pager{title: x.ID + " of " + m.nameOf(x.Agent), live: true, lines: func(m *Model, width int) []string { return m.jobLines(x, width) }})
+		m.open(&pager{title: x.ID + " of " + m.nameOf(x.Agent), live: true, lines: func(m *Model, width int) []string { return m.shellLines(x, width) }})
 		return nil
 	}
 	return j
 }
 
-// jobRows are those that run first, then the newest.
-func jobRows(m *Model) []pick {
-	all := slices.Clone(m.shown().jobs.All)
+// shellRows are those that run first, then the newest.
+func shellRows(m *Model) []pick {
+	all := slices.Clone(m.shown().shells.All)
 	slices.Reverse(all)
 	slices.SortStableFunc(all, func(a, b view.Shell) int { return ended(a) - ended(b) })
 	var out []pick
 	for _, x := range all {
 		out = append(out, pick{
 			key:  string(x.Agent) + "/" + x.Turn.String() + "/" + x.ID,
-			text: jobMark(x) + " " + m.cell(string(x.Agent), 10) + " " + m.cell(x.ID, 6) + " " + oneLine(x.Command),
+			text: shellMark(x) + " " + m.cell(string(x.Agent), 10) + " " + m.cell(x.ID, 6) + " " + oneLine(x.Command),
 			// How long it runs changes with time and is not searched for.
-			about: m.jobWords(x), value: x,
+			about: m.shellWords(x), value: x,
 		})
 	}
 	return out
@@ -54,7 +54,7 @@ func ended(j view.Shell) int {
 	return 1
 }
 
-func jobMark(j view.Shell) string {
+func shellMark(j view.Shell) string {
 	switch j.State {
 	case view.ShellRunning:
 		return "●"
@@ -64,32 +64,32 @@ func jobMark(j view.Shell) string {
 	return "·"
 }
 
-func (m *Model) jobWords(j view.Shell) string {
+func (m *Model) shellWords(j view.Shell) string {
 	if j.State == view.ShellRunning {
 		return "running for " + span(m.o.Now().Sub(j.Since))
 	}
 	return j.How + ", after " + span(j.Ended.Sub(j.Since))
 }
 
-// jobLines is a command and what its agent has last read of it.
-func (m *Model) jobLines(j view.Shell, width int) []string {
-	for _, x := range m.shown().jobs.All {
+// shellLines is a command and what its agent has last read of it.
+func (m *Model) shellLines(j view.Shell, width int) []string {
+	for _, x := range m.shown().shells.All {
 		if x.Agent == j.Agent && x.Turn == j.Turn && x.ID == j.ID {
 			j = x
 		}
 	}
 	out := text.Wrap(m.theme.Heading.Render(text.Clean(m.nameOf(j.Agent)+", "+j.ID)), width)
 	out = append(out, bodyLines("$ "+j.Command, width)...)
-	out = append(out, text.Wrap(m.theme.Dim.Render(text.Clean(m.jobWords(j))), width)...)
-	printed, ok := m.jobOutput(j)
+	out = append(out, text.Wrap(m.theme.Dim.Render(text.Clean(m.shellWords(j))), width)...)
+	printed, ok := m.shellOutput(j)
 	if !ok {
 		return append(out, "", m.theme.Dim.Render(text.Cut("its agent has not looked at what it prints", width)))
 	}
 	return append(append(out, ""), bodyLines(printed, width)...)
 }
 
-// jobOutput is what the agent of a job has last read of it.
-func (m *Model) jobOutput(j view.Shell) (string, bool) {
+// shellOutput is what the agent of a command has last read of it.
+func (m *Model) shellOutput(j view.Shell) (string, bool) {
 	t := m.shown().timeline
 	for i := t.Len() - 1; i >= 0; i-- {
 		it := t.At(i)
@@ -109,11 +109,11 @@ func (m *Model) jobOutput(j view.Shell) (string, bool) {
 	return "", false
 }
 
-func jobActions() []Action {
+func shellActions() []Action {
 	return []Action{
-		{Name: "job_stop", Keys: []string{"s", "delete"}, Where: atJobs, Title: "stop it", Hint: 2, Why: on(atJobs, "Open the background commands first."),
+		{Name: "shell_stop", Keys: []string{"s", "delete"}, Where: atShells, Title: "stop it", Hint: 2, Why: on(atShells, "Open the background commands first."),
 			About: "Stop the command; its agent is told", Do: func(m *Model, _ string) tea.Cmd {
-				s, _ := m.top().(*jobs)
+				s, _ := m.top().(*shells)
 				p, ok := s.current()
 				if !ok {
 					m.notify("There is no command to stop.")
