@@ -142,10 +142,10 @@ func (s *stage) play(t *testing.T, story string, env ...string) {
 			t.Fatal(err)
 		}
 		t.Errorf("%v\n%s", err, out)
-		s.keep(t)
 	} else if testing.Verbose() {
 		t.Logf("%s", out)
 	}
+	s.keep(t)
 }
 
 // keep copies what the browser showed last to where CONCLAVE_SHOTS says.

@@ -9,7 +9,7 @@ await story(async ({ server, c }) => {
 
   // From home to a decision without a mouse.
   await page.goto(server.origin + "/");
-  await sees(page, "waits for you");
+  await page.locator("a.row").first().waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Approve revision 1" }).waitFor();
@@ -25,6 +25,7 @@ await story(async ({ server, c }) => {
   await page.keyboard.press("?");
   await sees(page.getByRole("dialog", { name: "Keys" }), "comment on this block");
   await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("2");
   await page.getByRole("tab", { name: /^Todos/, selected: true }).waitFor();
   await page.keyboard.press("a");

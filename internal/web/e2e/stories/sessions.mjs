@@ -26,6 +26,7 @@ await story(async ({ server, c }) => {
   await page.getByRole("tab", { name: "Timeline" }).click();
   await sees(page.locator(".timeline"), "run started");
   await page.getByRole("tab", { name: /^Answers/ }).click();
+  await page.getByRole("article").nth(1).waitFor();
   assert.ok((await page.getByRole("article").count()) >= 2, "answers stand side by side");
   await shot(page, "answers");
   await page.getByRole("tab", { name: /^Votes/ }).click();

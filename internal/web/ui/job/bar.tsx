@@ -3,7 +3,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "../lib/api";
-import { plural } from "../lib/format";
+import { plural, spent } from "../lib/format";
 import { useKeys } from "../lib/keys";
 import { Button, Dialog, say, Trouble, useTask } from "../parts/basic";
 import { act, openThreads, reviewing, round, useJob } from "./context";
@@ -30,8 +30,8 @@ export function ReviewBar() {
         {plan && r?.since && (
           <label class="toggle"><input type="checkbox" checked={diffing.value} onChange={(e: any) => { diffing.value = e.currentTarget.checked; tab("plan"); }} /> changed since last round</label>
         )}
-        {d.cost && <span title={d.cost.tokens + " tokens in " + plural(d.cost.calls, "call")}>{d.cost.text} so far</span>}
-        {d.cost?.left && <span class="muted" title={j.estimate?.basis}>{d.cost.left}</span>}
+        {d.cost && <span title={d.cost.tokens + " tokens in " + plural(d.cost.calls, "call")}>{spent(d.cost)} so far</span>}
+        {d.cost?.left && <span class="muted" title={d.cost.left}>{d.cost.left.split(", from")[0]}</span>}
       </div>
       {(g.title || r?.reason) && <p class="bar-why">{g.title || r?.reason}</p>}
       {r?.same && plan && <p class="note">Nothing in the plan changed in this round. Say what is to be different in other words, edit the files yourself, or approve.</p>}
@@ -94,7 +94,7 @@ function Decide({ ask, onClose }: { ask: Exclude<Ask, "">; onClose: () => void }
         <dl class="facts">
           <dt>Revision</dt><dd>{seen.revision}</dd>
           <dt>Todos</dt><dd>{(j.staged || []).filter((t) => !t.skip).length} to be done{(j.staged || []).some((t) => t.skip) ? ", " + j.staged!.filter((t) => t.skip).length + " unticked" : ""}</dd>
-          {d.cost && <><dt>Cost</dt><dd>{d.cost.text} so far{d.cost.left ? "; " + d.cost.left : ""}</dd></>}
+          {d.cost && <><dt>Cost</dt><dd>{spent(d.cost)} so far{d.cost.left ? "; " + d.cost.left : ""}</dd></>}
           {unanswered.length > 0 && <><dt>Questions</dt><dd>{plural(unanswered.length, "default answer")} will hold</dd></>}
         </dl>
       )}

@@ -61,7 +61,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
             <Badge of={j.state}>{stateWords[j.state] || j.state}</Badge>
             <Ago at={j.last} />
           </header>
-          {(j.doing || j.why) && <p class="job-doing" role="status">{live(j.state) && <span class="spin" aria-hidden="true" />} {j.doing || j.why}</p>}
+          {(j.doing || (j.why && !j.review && !j.ended)) && <p class="job-doing" role="status">{live(j.state) && <span class="spin" aria-hidden="true" />} {j.doing || j.why}</p>}
           {j.review && <ReviewBar />}
           {j.review && asking.value && <FeedbackBox />}
           <Tabs label="Parts of the job" tabs={tabs.map((t) => ({ ...t, note: notes[t.id] || undefined }))} at={at} onPick={(t) => pick(t)} />

@@ -38,7 +38,7 @@ function Facts() {
   const j = d.job;
   return (
     <div class="stats">
-      <Stat name="Cost" value={d.cost?.text || money(j.usage?.cost)} note={d.cost?.left} />
+      <Stat name="Cost" value={d.cost?.usd ? d.cost.text : money(j.usage?.cost)} note={!d.over && d.cost?.left} />
       <Stat name="Tokens" value={tokens((j.usage?.input || 0) + (j.usage?.output || 0))} note={plural(j.calls, "model call")} />
       <Stat name="Worked" value={span(j.worked) || "—"} note={plural(j.tool_uses, "tool call")} />
       <Stat name="Commits" value={String(j.commits?.length || 0)} note={<a href={to.job(id, "history")}>history</a>} />

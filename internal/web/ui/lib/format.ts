@@ -12,6 +12,11 @@ export function tokens(n?: number): string {
   return (v / 1e6).toFixed(1) + "M";
 }
 
+// spent is what something has cost so far: where nothing has a price, in tokens.
+export function spent(c?: { usd?: number; tokens: number; text: string }): string {
+  return c ? (c.usd ? c.text : tokens(c.tokens) + " tokens") : "";
+}
+
 export function bytes(n?: number): string {
   const v = n || 0;
   if (v < 1024) return v + " B";

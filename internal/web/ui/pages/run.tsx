@@ -4,18 +4,18 @@ import { signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, key, post, query, seg } from "../lib/api";
 import { useData } from "../lib/data";
-import { between, clock, money, plural, span, tokens } from "../lib/format";
+import { between, clock, money, plural, span, spent, tokens } from "../lib/format";
 import { go, to } from "../lib/route";
 import { onLive } from "../lib/stream";
 import { useTitle } from "../lib/title";
-import { Area, Badge, Button, Dialog, Empty, Html, Loading, say, Tabs, Trouble, useTask } from "../parts/basic";
+import { Badge, Button, Dialog, Empty, Html, Loading, say, Tabs, Trouble, useTask } from "../parts/basic";
 import { GateCard, type GateData } from "../parts/gate";
 
 interface Agent { id: string; label: string; model?: string; state: string; since?: string; round?: number; answers: number; calls: number; vote_for?: string; vote_fresh?: boolean; lost?: string; tools?: { id: string; name: string }[]; filled?: number; window?: number; late?: boolean }
 interface Run {
   id: string; seq: number; title: string; task: string; task_html: string; sentence: string; state: string; final_html?: string; gates: GateData[]; parent?: string;
   card: { phase: string; agents?: Agent[]; answers: number; votes: number; rounds: number; winner?: string; presenter?: string; status?: string; stopped_by?: string; error?: string; paused?: boolean; started?: string; ended?: string };
-  result: any; cost?: { text: string; tokens: number; calls: number }; driver?: { pid: number };
+  result: any; cost?: { usd?: number; text: string; tokens: number; calls: number }; driver?: { pid: number };
 }
 interface Item { index: number; seq: number; at: string; agent?: string; label?: string; kind: string; title: string; detail?: string; cut?: boolean; ref?: string; tool?: { name: string; input?: string; state: string } }
 
@@ -31,7 +31,7 @@ export function RunPage({ id, tab }: { id: string; tab: string }) {
     <div class="page run">
       <div class="head">
         <h1>{r.title}</h1><Badge of={r.card.status || r.state}>{r.card.paused ? "paused" : r.card.status || r.state}</Badge><span class="grow" />
-        {r.cost && <span class="muted">{r.cost.text}</span>}<span class="muted">{between(r.card.started, r.card.ended)}</span>
+        {r.cost && <span class="muted">{spent(r.cost)}</span>}<span class="muted">{between(r.card.started, r.card.ended)}</span>
         {r.parent && <a href={to.session(r.parent)}>its session</a>}
         <a href={to.audit(id)}>audit</a>
       </div>

@@ -1,6 +1,7 @@
 // A conversation with an agent.
 
 import { useTitle } from "../lib/title";
+import { spent } from "../lib/format";
 import { to } from "../lib/route";
 import { Badge } from "../parts/basic";
 import { Chat, useSession } from "../parts/chat";
@@ -13,7 +14,7 @@ export function SessionPage({ id }: { id: string }) {
     <div class="session-page">
       <div class="head">
         <h1>{s?.title || "Session"}</h1>{s && <Badge of={s.state} />}<span class="grow" />
-        {s?.cost && <span class="muted">{s.cost.text}</span>}
+        {s?.cost && <span class="muted">{spent(s.cost)}</span>}
         {s?.job && <a href={to.job(s.job)}>the job</a>}
         {(s?.going || []).map((r) => <a key={r} href={to.run(r)}>run at work</a>)}
         <a href={to.audit(id)}>audit</a>

@@ -15,7 +15,7 @@ export interface Turn { id: string; index: number; at: string; text: string; htm
 export interface SessionData {
   id: string; seq: number; kind: string; title: string; state: string; turns: Turn[]; total: number; before?: number; gates: GateData[];
   held?: { id: string; at: string; text: string }[]; heard?: { id: string; at: string; text?: string }[];
-  going?: string[]; running?: string; refusals?: any[]; cost?: { text: string }; agent?: string; model?: string; job?: string; driver?: any;
+  going?: string[]; running?: string; refusals?: any[]; cost?: { usd?: number; tokens: number; text: string }; agent?: string; model?: string; job?: string; driver?: any;
   outline?: { title?: string; description?: string; instructions?: string; by?: string };
 }
 
@@ -136,6 +136,8 @@ function Input({ id, busy, placeholder, onSend, onStop }: { id: string; busy: bo
 }
 
 function TurnView({ t, session, uses, live }: { t: Turn; session: SessionData; uses: ChatUses; live: LiveText | null }) {
+  // The fact may be there before the stream says that the call has ended.
+  if (live?.text && t.steps.some((s) => s.kind === "text" && s.text?.trim().startsWith(live!.text.trim()))) live = null;
   return (
     <div class="turn">
       {t.text && <div class="bubble you" title={new Date(t.at).toLocaleString()}>{t.html ? <div class="prose" dangerouslySetInnerHTML={{ __html: t.html }} /> : t.text}</div>}
