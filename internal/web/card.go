@@ -9,7 +9,7 @@ import (
 )
 
 // A card is something a companion proposes: nothing happens until the person takes
-// it up. IP-18
+// it up.
 type card struct {
 	Kind     string `json:"kind"`     // feedback, edit or outline
 	Proposal string `json:"proposal"` // the tool call

@@ -133,7 +133,7 @@ func when(at string) string {
 	return " at " + at
 }
 
-// jobFile is a file as pages show it. IP-08
+// jobFile is a file as pages show it.
 func (s *Server) jobFile(r *http.Request) (any, error) {
 	f, content, err := s.file(r)
 	if err != nil {

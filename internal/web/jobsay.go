@@ -125,7 +125,7 @@ func (s *Server) hold(r *http.Request) (any, error) {
 	return s.say(r.Context(), y)
 }
 
-// edit saves a file as a person has changed it. IP-10
+// edit saves a file as a person has changed it.
 func (s *Server) edit(r *http.Request) (any, error) {
 	var in struct {
 		keyed
@@ -292,7 +292,7 @@ func (s *Server) rename(r *http.Request, kind string) (any, error) {
 	return s.say(r.Context(), y)
 }
 
-// force has a companion's tools of a tier be there or not. IP-17
+// force has a companion's tools of a tier be there or not.
 func (s *Server) force(r *http.Request) (any, error) {
 	var in struct {
 		keyed
