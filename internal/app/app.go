@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"conclave/internal/backend/wire"
 	"conclave/internal/cli"
@@ -47,6 +48,7 @@ type App struct {
 	pools   wire.Pools
 	looked  atomic.Pointer[keeper] // the flow that was looked at last, as it was then
 	finder  finder                 // of passages in jobs
+	linger  time.Duration          // how long a job at rest is still driven; zero is a lull
 
 	mu      sync.Mutex
 	log     eventlog.Log     // opened when first needed

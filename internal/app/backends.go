@@ -108,14 +108,10 @@ func openDemo(_ *App, s event.Seat) (backend.Backend, error) {
 	if err := json.Unmarshal(s.Options, &o); err != nil {
 		return nil, fmt.Errorf("demo options: %w", err)
 	}
-	var names []string
-	for _, a := range demo.All() {
-		if a.ID == o.Persona {
-			return script.New(a.Script, script.Options{Pace: o.Pace}), nil
-		}
-		names = append(names, a.ID)
+	if a, ok := demo.Named(o.Persona); ok {
+		return script.New(a.Script, script.Options{Pace: o.Pace}), nil
 	}
-	return nil, fmt.Errorf("there is no persona %q; there are: %s", o.Persona, strings.Join(names, ", "))
+	return nil, fmt.Errorf("there is no persona %q; there are: %s", o.Persona, strings.Join(demo.Names(), ", "))
 }
 
 func openScript(_ *App, s event.Seat) (backend.Backend, error) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -11,15 +12,14 @@ import (
 	"conclave/internal/eventlog"
 	"conclave/internal/flow"
 	"conclave/internal/job"
-	"conclave/internal/view"
 )
 
 // deciderOfJob is who decides in a job.
 func deciderOfJob() flow.Decider { return &job.Job{} }
 
-// work drives a job, and the runs it launches, until ctx ends. Watch is told of
-// every change.
-func (a *App) work(ctx context.Context, log eventlog.Log, id event.FlowID, s event.JobStarted, takeOver bool, watch func(view.Job), also ...event.Fact) error {
+// work drives a job, and the runs it launches, until ctx ends. Watch is told after
+// every change whether the job is at rest.
+func (a *App) work(ctx context.Context, log eventlog.Log, id event.FlowID, s event.JobStarted, takeOver bool, watch func(rests bool), also ...event.Fact) error {
 	// What a job does is in its log, and a log that came with a project is the word
 	// of whoever wrote that.
 	if !a.own() {
@@ -32,15 +32,28 @@ func (a *App) work(ctx context.Context, log eventlog.Log, id event.FlowID, s eve
 		if err != nil {
 			return err
 		}
+		now, err := jobStanding(ctx, log, id)
+		if err != nil {
+			return err
+		}
 		defer a.finder.leave(id)
 		d.Observe = whenRecorded(func(events []event.Event) {
 			a.finder.heed(a, id, s, events)
-			if k.observe(events); k.now.Job != nil {
-				watch(*k.now.Job)
-			}
+			k.observe(events)
+			flow.Fold(now, events)
+			watch(now.AtRest())
 		})
 		return d.Resume(ctx, also...)
 	})
+}
+
+// jobStanding is a job as its decider sees it.
+func jobStanding(ctx context.Context, log eventlog.Log, id event.FlowID) (*job.Job, error) {
+	d, err := engine.State(ctx, log, id, deciderOfJob)
+	if err != nil {
+		return nil, err
+	}
+	return d.(*job.Job), nil
 }
 
 // untilSettled drives a job until it waits for a person or is over, and nobody has
@@ -64,9 +77,9 @@ func (a *App) workOn(ctx context.Context, log eventlog.Log, id event.FlowID, s e
 	defer leave(nil)
 	timer := time.AfterFunc(never, func() { leave(errAtRest) })
 	defer timer.Stop()
-	return a.work(ctx, log, id, s, takeOver, func(now view.Job) {
-		if timer.Stop(); settled(now) {
-			timer.Reset(lull)
+	return a.work(ctx, log, id, s, takeOver, func(rests bool) {
+		if timer.Stop(); rests {
+			timer.Reset(cmp.Or(a.linger, lull))
 		}
 	}, also...)
 }

@@ -7,7 +7,6 @@ import (
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
-	"conclave/internal/view"
 )
 
 // Wake implements [control.Jobs].
@@ -33,21 +32,24 @@ func (a *App) Wake(ctx context.Context, id event.FlowID) error {
 // busy reports whether a job or a session has something to do that waits for
 // nobody but a driver.
 func (a *App) busy(ctx context.Context, log eventlog.Log, id event.FlowID) (bool, error) {
+	if _, ok, err := jobBegun(ctx, log, id); err != nil || ok {
+		if err != nil {
+			return false, err
+		}
+		now, err := jobStanding(ctx, log, id)
+		if err != nil {
+			return false, err
+		}
+		return !now.AtRest() || pendingFor(ctx, log, id, now), nil
+	}
 	now, err := a.Open(ctx, id)
 	switch {
 	case err != nil:
 		return false, err
-	case now.Job != nil:
-		return !settled(*now.Job) || pendingFor(ctx, log, id, deciderOfJob()), nil
 	case now.Session != nil:
 		return !atRest(*now.Session) || unheard(ctx, log, id, now.Session.Kind), nil
 	}
 	return false, control.Usagef("%s is neither a job nor a session; go on with it: conclave resume %[1]s", id)
-}
-
-// settled reports whether a job waits for a person and nothing else.
-func settled(j view.Job) bool {
-	return len(j.Heard) == 0 && (j.State.Frozen() || j.State.Over())
 }
 
 // Adopt implements [control.Jobs].

@@ -177,13 +177,13 @@ func demoTeam() team {
 			Options: options(scripted{Persona: d.ID}),
 		})
 	}
-	t.greeter, t.planner = persona(demo.Host()), persona(demo.Planner())
+	t.greeter, t.planner, t.companion = persona("host"), persona("planner"), persona("companion")
 	return t
 }
 
-// persona is somebody of the demo.
-func persona(d demo.Agent) *event.Seat {
-	return &event.Seat{Backend: "demo", Model: "script:" + d.ID, Options: options(scripted{Persona: d.ID})}
+// persona is somebody of the demo, whose script is read when it is first played.
+func persona(id string) *event.Seat {
+	return &event.Seat{Backend: "demo", Model: "script:" + id, Options: options(scripted{Persona: id})}
 }
 
 // choose picks the seats a request names.

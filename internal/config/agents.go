@@ -54,7 +54,7 @@ var backends = sync.OnceValue(func() []row[draft] {
 			"The model to ask for. Scripts and the demo have none; for them it is only a name."),
 		plain("script", name(), func(a *draft) *string { return &a.Script },
 			"The YAML file to play, relative to this configuration.").only("script").required().then(findScript),
-		plain("persona", same("pragmatist", "theorist", "sceptic"), func(a *draft) *string { return &a.Persona },
+		plain("persona", same("pragmatist", "theorist", "sceptic", "host", "planner", "companion"), func(a *draft) *string { return &a.Persona },
 			"Which of the built-in demo's agents it is.").only("demo").required(),
 		optional("pace", amount(0, 1000), func(a *draft) **float64 { return &a.Pace },
 			"Multiplies every scripted delay; 0 is no delay at all.").only(scripted...).byDefault("as the script says"),

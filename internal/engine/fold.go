@@ -8,6 +8,7 @@ import (
 
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
+	"conclave/internal/flow"
 )
 
 // ErrNewer is returned for a flow that holds facts this program does not know:
@@ -51,6 +52,20 @@ func (d *Driver) fold(ctx context.Context) error {
 	}
 	return nil
 }
+
+// State is the decider of a flow as its log has it, for whoever only looks.
+func State(ctx context.Context, log eventlog.Log, id event.FlowID, decider func() flow.Decider) (flow.Decider, error) {
+	d := &Driver{Log: log, Lease: looking(id), Decider: decider}
+	err := d.fold(ctx)
+	return d.d, err
+}
+
+// looking stands for the lease of somebody who only looks.
+type looking event.FlowID
+
+func (l looking) Flow() event.FlowID { return event.FlowID(l) }
+func (looking) Epoch() uint64        { return 0 }
+func (looking) Release() error       { return nil }
 
 // restore takes up the checkpoint, if there is one that can be used. It is a
 // cache: whatever is wrong with it, the log is right.

@@ -127,11 +127,11 @@ func TestErrors(t *testing.T) {
 			`6:24: unknown field .Labl in a template; did you mean "Label"?`,
 			`7:29: unknown field .Tekst in a template; did you mean "Text"?`}},
 		{"unknown fields everywhere", do("say: '{{if .A1}}{{else}}{{$x := .B1}}{{$x.C1}}{{(first .Peers).D1}}{{end}}{{with .E1}}{{end}}'"), []string{
-			"3:20: unknown field .A1 in a template; known here: Task, Label, Own, Peers, Answers, Call, Result, Said, Reply, Results, Revision, Text, Yours",
-			"3:41: unknown field .B1 in a template; known here: Task, Label, Own, Peers, Answers, Call, Result, Said, Reply, Results, Revision, Text, Yours",
-			"3:50: unknown field .C1 in a template; known here: Task, Label, Own, Peers, Answers, Call, Result, Said, Reply, Results, Revision, Text, Yours",
-			"3:71: unknown field .D1 in a template; known here: Task, Label, Own, Peers, Answers, Call, Result, Said, Reply, Results, Revision, Text, Yours",
-			"3:90: unknown field .E1 in a template; known here: Task, Label, Own, Peers, Answers, Call, Result, Said, Reply, Results, Revision, Text, Yours"}},
+			"3:20: unknown field .A1 in a template; known here: Task, Label, Own, Peers, Answers, Call, Result, Said, Reply, Results, System, Revision, Text, Yours",
+			"3:41: unknown field .B1 in a template; known here: Task, Label, Own, Peers, Answers, Call, Result, Said, Reply, Results, System, Revision, Text, Yours",
+			"3:50: unknown field .C1 in a template; known here: Task, Label, Own, Peers, Answers, Call, Result, Said, Reply, Results, System, Revision, Text, Yours",
+			"3:71: unknown field .D1 in a template; known here: Task, Label, Own, Peers, Answers, Call, Result, Said, Reply, Results, System, Revision, Text, Yours",
+			"3:90: unknown field .E1 in a template; known here: Task, Label, Own, Peers, Answers, Call, Result, Said, Reply, Results, System, Revision, Text, Yours"}},
 		{"unknown function", do(`say: "{{wrods 3 .Task}}"`), []string{`3:15: unknown function "wrods" in a template; did you mean "words"?`}},
 		{"bad templates", do("say: |\n          one\n          two {{if}}", "say: '{{.Task'"), []string{
 			"5:15: bad template: missing value for if",

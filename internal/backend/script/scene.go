@@ -27,6 +27,8 @@ type Scene struct {
 	Reply int
 	// Results are what the calls of the last reply gave back.
 	Results []string
+	// System is the system prompt.
+	System string
 
 	own        int // revision of the own answer
 	behind     int // peers with fewer revisions
@@ -56,7 +58,7 @@ type Answer struct {
 // the user the first tag sets it, and in results of tools only one already set
 // counts; whatever has another id is text that imitates a tag.
 func NewScene(in backend.Input) *Scene {
-	s := &Scene{Call: 1, Reply: 1}
+	s := &Scene{Call: 1, Reply: 1, System: in.System}
 	var sent strings.Builder
 	sent.WriteString(in.System)
 	for _, t := range in.Tools {

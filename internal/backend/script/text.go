@@ -35,7 +35,7 @@ func (t text) render(s *Scene) (string, error) {
 }
 
 // sceneFields are the names a template may follow a dot with.
-var sceneFields = []string{"Task", "Label", "Own", "Peers", "Answers", "Call", "Result", "Said", "Reply", "Results", "Revision", "Text", "Yours"}
+var sceneFields = []string{"Task", "Label", "Own", "Peers", "Answers", "Call", "Result", "Said", "Reply", "Results", "System", "Revision", "Text", "Yours"}
 
 // template is a text that is checked as far as it can be without being played.
 func (r *reader) template(f field) text {

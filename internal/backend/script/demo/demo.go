@@ -1,7 +1,8 @@
 // Package demo is the built-in offline demo: three scripted personas that work
 // on any task without a model, a key or a network, and a host to talk to, who
 // answers small talk itself and has the three work on everything else. A planner
-// plays jobs: it reads the documents, writes a plan, and carries it out.
+// plays jobs: it reads the documents, writes a plan, and carries it out; and a
+// companion tells what became of it.
 //
 // For [Task] they play a discussion written by hand. For any other task they say
 // that they are scripts and what each of them would do. Either way each answers,
@@ -61,8 +62,33 @@ var planner = sync.OnceValue(func() Agent {
 	return Agent{"planner", "reads what there is, writes a plan and keeps to it", load("planner")}
 })
 
-// All is everybody.
-func All() []Agent { return append(Agents(), Host(), Planner()) }
+// Companion talks about jobs.
+func Companion() Agent { return companion() }
+
+var companion = sync.OnceValue(func() Agent {
+	return Agent{"companion", "looks things up and quotes them", load("companion")}
+})
+
+// Named finds somebody by id.
+func Named(id string) (Agent, bool) {
+	switch id {
+	case "host":
+		return Host(), true
+	case "planner":
+		return Planner(), true
+	case "companion":
+		return Companion(), true
+	}
+	for _, a := range Agents() {
+		if a.ID == id {
+			return a, true
+		}
+	}
+	return Agent{}, false
+}
+
+// Names are the ids of everybody.
+func Names() []string { return []string{"pragmatist", "theorist", "sceptic", "host", "planner", "companion"} }
 
 func load(name string) *script.Script {
 	src, err := files.ReadFile(name + ".yaml")
