@@ -127,9 +127,14 @@ func (s *stage) end() {
 	}
 }
 
-// play has a story of testdata's neighbour stories played in the browser.
+// play has a story played in the browser.
 func (s *stage) play(t *testing.T, story string, env ...string) {
 	t.Helper()
+	for _, f := range []string{story, "lib"} { // so that a result is not taken for that of another story
+		if _, err := os.ReadFile(filepath.Join("stories", f+".mjs")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("stories", story+".mjs"))
 	cmd.Env = append(s.env, env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -154,7 +159,9 @@ func (s *stage) keep(t *testing.T) {
 	if to == "" {
 		return
 	}
-	if err := os.CopyFS(filepath.Join(to, t.Name()), os.DirFS(filepath.Join(s.dir, "shots"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	to = filepath.Join(to, t.Name())
+	_ = os.RemoveAll(to) // those of an earlier time
+	if err := os.CopyFS(to, os.DirFS(filepath.Join(s.dir, "shots"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Log(err)
 	}
 }

@@ -11,6 +11,7 @@ await story(async ({ server, c }) => {
   await page.goto(server.origin + "/");
   await page.locator("a.row").first().waitFor();
   await page.keyboard.press("j");
+  await page.locator("a.row:focus").waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Approve revision 1" }).waitFor();
   await page.locator(".spot").first().waitFor();
@@ -18,6 +19,7 @@ await story(async ({ server, c }) => {
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.keyboard.press("c");
+  await page.locator("textarea:focus").waitFor();
   await page.keyboard.type("Said with keys");
   await page.keyboard.press("Control+Enter");
   await sees(page.locator(".thread"), "Said with keys");
@@ -31,6 +33,7 @@ await story(async ({ server, c }) => {
   await page.keyboard.press("a");
   await sees(page.getByRole("dialog"), "1 comment is open");
   await shot(page, "keys");
+  await page.locator("dialog button:focus").waitFor();
   await page.keyboard.press("Enter"); // the dialog's first button has the focus
   await until("it goes on", async () => (await (await page.request.get(server.origin + "/api/jobs/" + id)).json()).job?.state === "completed");
 
