@@ -1,6 +1,20 @@
 package e2e
 
-import "testing"
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"conclave/internal/web/dist"
+)
 
 // A job is described, planned, commented on, edited, revised, approved, carried
 // out, explained and corrected without leaving the browser.
@@ -21,6 +35,8 @@ func TestServerIsKilledUnderAnOpenPage(t *testing.T) { newStage(t).play(t, "rest
 // Acceptance check 10: seven tabs on one job stay usable.
 func TestSevenTabs(t *testing.T) { newStage(t).play(t, "seven") }
 
+func TestWithoutAStream(t *testing.T) { newStage(t).play(t, "poll") }
+
 // Acceptance check 9: a remote image in plan.md is not asked for; scripts, five
 // megabytes and deep nesting are text.
 //
@@ -30,3 +46,64 @@ func TestHostileFiles(t *testing.T) { newStage(t).play(t, "hostile") }
 func TestKeyboardAndNarrowScreens(t *testing.T) { newStage(t).play(t, "reach") }
 
 func TestSessionAndRun(t *testing.T) { newStage(t).play(t, "sessions") }
+
+// Acceptance check 12: with nothing but Go and git the program is built, serves the
+// pages, and they are the committed ones.
+func TestNoNodeIsNeeded(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		missing(t, "git is not installed")
+	}
+	bare := t.TempDir() // a machine without node
+	if err := os.Symlink(git, filepath.Join(bare, "git")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	cmd := exec.CommandContext(ctx, program(t), "serve")
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "PATH="+bare, "XDG_STATE_HOME="+t.TempDir())
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { stop(); _ = cmd.Wait() }()
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar, _ := cookiejar.New(nil)
+	c := &http.Client{Jar: jar}
+	defer c.CloseIdleConnections()
+	get := func(url string) []byte {
+		t.Helper()
+		r, err := c.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		p, err := io.ReadAll(r.Body)
+		if err != nil || r.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s, %v", url, r.Status, err)
+		}
+		return p
+	}
+	url = strings.TrimSpace(url)
+	get(url)
+	origin, _, _ := strings.Cut(url, "/?")
+	for path, name := range map[string]string{"/jobs/some": "index.html", "/app.js": "app.js", "/app.css": "app.css"} {
+		want, err := dist.Files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := get(origin + path); !bytes.Equal(got, want) {
+			t.Errorf("%s is not %s as it is committed", path, name)
+		}
+	}
+	if got := get(origin + "/api/home"); !bytes.Contains(got, []byte(`"needs"`)) {
+		t.Errorf("home: %s", got)
+	}
+}

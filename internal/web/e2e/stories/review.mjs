@@ -87,6 +87,13 @@ await story(async ({ server, c }) => {
   await page.getByRole("button", { name: "Approve revision 4" }).waitFor();
   await companion.getByText("Tools", { exact: false }).first().click();
   await sees(companion, "read_workspace_file");
+  const history = companion.getByRole("checkbox", { name: "Tools: history" });
+  assert.ok(await history.isChecked());
+  await history.click();
+  await companion.getByRole("button", { name: "set by you" }).waitFor();
+  assert.equal(await history.isChecked(), false);
+  await companion.getByRole("button", { name: "set by you" }).click();
+  await until("it is automatic again", () => history.isChecked());
   await shot(page, "companion");
 
   // Changes are requested; the comment goes along; the gate comes again.

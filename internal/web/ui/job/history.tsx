@@ -47,9 +47,9 @@ export function History() {
       {!log.value.value && j.commit ? <Loading of={log} /> : (
         <div class="scroll"><table class="list"><tbody>{commits.map((c, i) => (
           <tr key={c.hash}>
-            <td class="mono">{short(c.hash)}</td>
+            <td class="mono nowrap">{short(c.hash)}</td>
             <td>{c.subject} {c.tags?.map((t) => <Badge key={t} tone="accent">{t}</Badge>)}</td>
-            <td class="muted nowrap">{by(c.hash)?.by || c.author}</td><td><Ago at={c.at} /></td>
+            <td class="muted nowrap who">{by(c.hash)?.by || c.author}</td><td><Ago at={c.at} /></td>
             <td class="nowrap">{commits[i + 1] && <Button small kind="quiet" onClick={() => tab("history", `?from=${seg(commits[i + 1].hash)}&to=${seg(c.hash)}`)}>diff</Button>}</td>
           </tr>
         ))}</tbody></table></div>

@@ -44,7 +44,8 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
   const ctx = useMemo<Ctx>(() => ({ id, d: d!, again: data.again, tab: pick, feedback, asking, diffing }), [d]);
   const at = tab || (d?.job.state === "review" ? "plan" : "progress");
 
-  useKeys(tabs.map((t, i) => ({ key: String(i + 1), what: "tab " + t.name, do: () => pick(t.id) })));
+  const tabs = d?.job.review ? reviewTabs : workTabs;
+  useKeys(tabs.map((t, i) => ({ key: String(i + 1), what: "tab " + t.name, do: () => pick(t.id) })), [tabs]);
   useEffect(() => {
     diffing.value = false;
   }, [d?.job.rounds?.length]);
@@ -81,10 +82,11 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
   );
 }
 
-const tabs = [
+const reviewTabs = [
   { id: "plan", name: "Plan" }, { id: "todos", name: "Todos" }, { id: "memory", name: "Memory" }, { id: "files", name: "Files" },
   { id: "history", name: "History" }, { id: "why", name: "Why" }, { id: "progress", name: "Progress" },
 ];
+const workTabs = [...reviewTabs.slice(-1), ...reviewTabs.slice(0, -1)]; // what is looked at first comes first
 const stateWords: Record<string, string> = { review: "waits for your review", trouble: "needs help", created: "starting" };
 const live = (s: string) => s === "planning" || s === "running" || s === "created";
 const commentsOn = (d: JobData, path: string) => openThreads(d.job).filter((t) => t.path === path).length;

@@ -93,6 +93,9 @@ export function Tabs({ tabs, at, onPick, label }: { tabs: { id: string; name: st
     document.getElementById("tab-" + next.id)?.focus();
     e.preventDefault();
   };
+  useEffect(() => {
+    document.getElementById("tab-" + at)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [at]);
   return (
     <div class="tabs" role="tablist" aria-label={label} onKeyDown={move}>
       {tabs.map((t) => (
