@@ -23,6 +23,7 @@ const (
 	mostLines    = 20_000
 	mostNested   = 24   // levels of quotes and lists
 	mostMarks    = 1500 // characters of one paragraph that may begin or end something
+	mostCells    = 50_000
 )
 
 // A rendering is markdown as HTML that can be put into a page as it is. Note says
@@ -112,14 +113,19 @@ func unfit(text string) string {
 	if strings.Count(text, "\n") > mostLines {
 		return "it has more than 20000 lines"
 	}
-	marks := 0
+	marks, cells, columns := 0, 0, 0
 	for line := range strings.Lines(text) {
 		if nested(line) > mostNested {
 			return "it is nested too deeply"
 		}
-		if strings.TrimSpace(line) == "" {
-			marks = 0
+		if strings.Trim(line, " \t\r\n") == "" { // other white space goes on with a paragraph
+			marks, columns = 0, 0
 			continue
+		}
+		// Every row of a table has as many cells as its head, written or not.
+		columns = max(columns, ruled(line))
+		if cells += columns; cells > mostCells {
+			return "it has too large a table"
 		}
 		for i := range len(line) {
 			if strings.IndexByte("[]()*_`~<!|&", line[i]) >= 0 {
@@ -131,6 +137,14 @@ func unfit(text string) string {
 		}
 	}
 	return ""
+}
+
+// ruled is how many columns a table has if the line is the rule below its head.
+func ruled(line string) int {
+	if strings.Trim(line, " \t\r\n>|:-") != "" || !strings.Contains(line, "-") {
+		return 0
+	}
+	return strings.Count(line, "|")
 }
 
 // tabular reports whether a line may be a row of a table: each is for itself.

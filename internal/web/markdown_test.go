@@ -132,6 +132,9 @@ var nasty = map[string]string{
 	"nested lists": nestedLists(),
 	"5 MB":         strings.Repeat("All work and no play.\n", 250_000),
 	"urls":         strings.Repeat("http://a.b/(", 40_000),
+	"short rows":   strings.Repeat("|", 370) + "\n" + strings.Repeat("|-", 369) + "|\n" + strings.Repeat("|\n", 2_000),
+	"many tables":  strings.Repeat(strings.Repeat("|", 370)+"\n"+strings.Repeat("|-", 369)+"|\n"+strings.Repeat("|\n", 100)+"\n", 50),
+	"other spaces": strings.Repeat(strings.Repeat("*a_", 450)+"\n\u00a0\n", 20),
 }
 
 func backticks() string {
@@ -169,7 +172,7 @@ func TestNastyMarkdownIsSoonDone(t *testing.T) {
 			t.Errorf("%s: %d bytes become %d", name, len(in), len(got.HTML))
 		}
 	}
-	for _, name := range []string{"quotes", "lists", "brackets", "5 MB", "stars", "indents"} {
+	for _, name := range []string{"quotes", "lists", "brackets", "5 MB", "stars", "indents", "short rows", "many tables", "other spaces"} {
 		if got := render(nasty[name]); !strings.HasPrefix(got.HTML, "<pre>") || got.Note == "" {
 			t.Errorf("%s is rendered: %q", name, clip(got.HTML, 200))
 		}
