@@ -81,11 +81,17 @@ func run(lines []diffLine, i int, op string) int {
 	return n
 }
 
-// mostWords bounds the lines whose words are compared.
-const mostWords = 300
+// mostWords and mostLine bound the lines whose words are compared.
+const (
+	mostWords = 300
+	mostLine  = 4 << 10
+)
 
 // words marks what differs between two lines; nothing where most does.
 func words(old, now string) (o, n []part) {
+	if len(old) > mostLine || len(now) > mostLine {
+		return nil, nil
+	}
 	a, b := split(old), split(now)
 	if len(a) == 0 || len(b) == 0 || len(a) > mostWords || len(b) > mostWords {
 		return nil, nil
@@ -113,14 +119,17 @@ func split(line string) []string {
 		}
 		return 3
 	}
-	last := 3
-	for _, r := range line {
+	from, last := 0, 0
+	for i, r := range line {
 		c := class(r)
-		if c == 3 || c != last || len(out) == 0 {
-			out = append(out, "")
+		if i > 0 && (c == 3 || c != last) {
+			out = append(out, line[from:i])
+			from = i
 		}
-		out[len(out)-1] += string(r)
 		last = c
+	}
+	if line != "" {
+		out = append(out, line[from:])
 	}
 	return out
 }
