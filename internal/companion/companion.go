@@ -37,6 +37,7 @@ type Eyes interface {
 	Search(ctx context.Context, id event.FlowID, q control.SearchQuery) (control.SearchResult, error)
 	Audit(ctx context.Context, id event.FlowID, q control.AuditQuery) (control.AuditPage, error)
 	LLMRequest(ctx context.Context, id event.FlowID, seq uint64) (control.LLMRequest, error)
+	Spend(ctx context.Context, id event.FlowID) (view.Spend, error)
 }
 
 // Options are what the tools of one session are made of.

@@ -102,6 +102,14 @@ func (e *eyes) LLMRequest(_ context.Context, id event.FlowID, seq uint64) (contr
 	return control.LLMRequest{Seq: 7, System: "Plan.", Messages: []control.LLMMessage{{From: "user", Text: "Begin"}}, Reply: control.LLMMessage{From: "assistant", Text: strings.Repeat("long ", 20_000)}}, nil
 }
 
+func (e *eyes) Spend(_ context.Context, id event.FlowID) (view.Spend, error) {
+	e.own(id)
+	return view.Spend{
+		Models: []view.SpendLine{{Name: "big-1", Calls: 3, Usage: event.Usage{Input: 1000, Output: 200}}},
+		Tools:  []view.SpendLine{{Name: "read", Uses: 4, Failures: 1, Returned: 70}},
+	}, nil
+}
+
 func looking(t testing.TB) *eyes {
 	return &eyes{
 		t: t, files: map[string]string{"plan.md": "# Plan\nBuy A.\nBuy A.\n", "documents/offer.md": "A: 12\n"},
@@ -208,7 +216,8 @@ func TestAnswers(t *testing.T) {
 // IP-20: what the job took is told from its log, in all and by phase.
 func TestCost(t *testing.T) {
 	text := call(t, looking(t), "get_job", `{}`).Text
-	for _, want := range []string{"Model calls: 3", "Tokens: 1000 in, 200 out", "Cost: $0.00", "Phase 1, strategic \"\": 1 of 1 todos done, 3 model calls, 1200 tokens", "Compare them."} {
+	for _, want := range []string{"Model calls: 3", "Tokens: 1000 in, 200 out", "Cost: $0.00", "Phase 1, strategic \"\": 1 of 1 todos done, 3 model calls, 1200 tokens", "Compare them.",
+		"- model big-1: 3 model calls, 1200 tokens, $0.00", "- tool read: 4 times, 1 failed, gave back 70 bytes"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

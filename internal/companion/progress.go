@@ -30,7 +30,11 @@ func (o Options) getJob() tool.Tool {
 			if err != nil {
 				return failed(ctx, "The job cannot be read", err)
 			}
-			return tool.Result{Text: describe(j, text)}, nil
+			spent, err := o.Eyes.Spend(ctx, o.Job)
+			if err != nil {
+				return failed(ctx, "What the job has used cannot be read", err)
+			}
+			return tool.Result{Text: describe(j, text) + spending(spent)}, nil
 		},
 	})
 }
@@ -61,6 +65,25 @@ func describe(j view.Job, description string) string {
 		fmt.Fprintf(&b, "Datasource: %s (%s)\n", s.Name, s.Kind)
 	}
 	fmt.Fprintf(&b, "Description:\n%s\n", description)
+	return b.String()
+}
+
+// spending is what was used by whom and with what, where that says more than the
+// sum.
+func spending(s view.Spend) string {
+	var b strings.Builder
+	b.WriteString("Used, from the audit:\n")
+	for _, part := range []struct {
+		what string
+		all  []view.SpendLine
+	}{{"agent", s.Agents}, {"model", s.Models}, {"run", s.Runs}} {
+		for _, l := range part.all {
+			fmt.Fprintf(&b, "- %s %s: %d model calls, %d tokens, %s%s\n", part.what, l.Name, l.Calls, l.Tokens(), l.Cost, unpriced(l.Unpriced))
+		}
+	}
+	for _, l := range s.Tools {
+		fmt.Fprintf(&b, "- tool %s: %d times, %d failed, gave back %d bytes\n", l.Name, l.Uses, l.Failures, l.Returned)
+	}
 	return b.String()
 }
 
