@@ -84,7 +84,7 @@ func (s *Server) newJob(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, r, nil, err)
 		return
 	}
-	v, err := s.begun.once(r.Context(), in.Key, func() (any, error) {
+	v, err := s.begun.once(r.Context(), "job", in.Key, func() (any, error) {
 		// It is begun whole, even if the browser goes meanwhile.
 		return s.beginJob(context.WithoutCancel(r.Context()), in, uploads)
 	})

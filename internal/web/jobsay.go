@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,7 +24,12 @@ func (s *Server) to(r *http.Request, kind, what string, into any) (saying, error
 	if err := read(r, into); err != nil {
 		return saying{}, err
 	}
-	return saying{to: event.FlowID(r.PathValue("id")), what: what, now: now}, nil
+	text, err := json.Marshal(into)
+	if err != nil {
+		return saying{}, err
+	}
+	asked := event.HashOf(append([]byte(r.URL.Path+"\n"), text...))
+	return saying{to: event.FlowID(r.PathValue("id")), what: what, asked: asked, now: now}, nil
 }
 
 // going refuses what is said to a run that is over: nobody will hear it.

@@ -10,33 +10,38 @@ import (
 // remembered is how many clicks are remembered.
 const remembered = 4096
 
-// A ledger remembers from where on the verdict about a fact is to be looked for, so
-// that the second click of two finds that of the first.
+// A ledger remembers what was said, and from where on the verdict about it is to be
+// looked for, so that the second click of two finds that of the first.
 type ledger struct {
 	mu    sync.Mutex
-	from  map[string]uint64
+	said  map[string]click
 	order []string
 }
 
-func newLedger() *ledger { return &ledger{from: map[string]uint64{}} }
-
-func (l *ledger) since(flow event.FlowID, id string) (uint64, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	seq, ok := l.from[string(flow)+" "+id]
-	return seq, ok
+type click struct {
+	asked event.Hash
+	from  uint64
 }
 
-func (l *ledger) note(flow event.FlowID, id string, seq uint64) {
+func newLedger() *ledger { return &ledger{said: map[string]click{}} }
+
+func (l *ledger) recall(flow event.FlowID, id string) (click, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c, ok := l.said[string(flow)+" "+id]
+	return c, ok
+}
+
+func (l *ledger) note(flow event.FlowID, id string, c click) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := string(flow) + " " + id
-	if _, ok := l.from[k]; ok {
+	if _, ok := l.said[k]; ok {
 		return
 	}
-	l.from[k] = seq
+	l.said[k] = c
 	if l.order = append(l.order, k); len(l.order) > remembered {
-		delete(l.from, l.order[0])
+		delete(l.said, l.order[0])
 		l.order = l.order[1:]
 	}
 }
@@ -57,15 +62,16 @@ type beginning struct {
 
 func newBegun() *begun { return &begun{by: map[string]*beginning{}} }
 
-// once does something for a key, and whoever comes again with it gets the same. What
+// once does something of some sort for a key, and whoever comes again with it gets the same. What
 // failed may be tried again.
-func (b *begun) once(ctx context.Context, key string, do func() (any, error)) (any, error) {
+func (b *begun) once(ctx context.Context, what, key string, do func() (any, error)) (any, error) {
 	if key == "" {
 		return do()
 	}
 	if !keys.MatchString(key) {
-		return nil, bad("key has to be of letters, digits, dots, dashes and underscores, at most 100.")
+		return nil, errKey
 	}
+	key = what + " " + key
 	b.mu.Lock()
 	one, ok := b.by[key]
 	if !ok {

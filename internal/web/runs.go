@@ -208,7 +208,7 @@ func (s *Server) newRun(r *http.Request) (any, error) {
 		return nil, bad("A run needs a task.")
 	}
 	ctx := r.Context()
-	return s.begun.once(ctx, in.Key, func() (any, error) {
+	return s.begun.once(ctx, "run", in.Key, func() (any, error) {
 		run, err := s.Control.Prepare(ctx, control.Request{Task: in.Task, Config: s.Config, Agents: in.Agents, Quick: in.Quick, Asks: true})
 		if err != nil {
 			return nil, err

@@ -17,6 +17,8 @@ type saying struct {
 	what string // sort of fact, for its id
 	key  string // of the click that said it
 	body event.Body
+	// asked is what the request was, word for word.
+	asked event.Hash
 	// now is how the flow stood; check is what can be told from that before
 	// anything is said.
 	now   view.Snapshot
@@ -35,7 +37,10 @@ type verdict struct {
 	Seq     uint64       `json:"seq,omitempty"`
 }
 
-var keys = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+var (
+	keys   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+	errKey = bad("key has to be of letters, digits, dots, dashes and underscores, at most 100.")
+)
 
 // fact makes the fact of a saying. The same key twice is the same fact.
 func (y *saying) fact() (event.Fact, error) {
@@ -43,7 +48,7 @@ func (y *saying) fact() (event.Fact, error) {
 		y.key = rand.Text()
 	}
 	if !keys.MatchString(y.key) {
-		return event.Fact{}, bad("key has to be of letters, digits, dots, dashes and underscores, at most 100.")
+		return event.Fact{}, errKey
 	}
 	return event.Fact{ID: "web/" + y.what + "/" + y.key, Body: y.body}, nil
 }
@@ -55,9 +60,14 @@ func (s *Server) say(ctx context.Context, y saying) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, again := s.said.since(y.to, f.ID)
-	if !again {
-		from = y.now.Seq
+	now := click{y.asked, y.now.Seq}
+	before, again := s.said.recall(y.to, f.ID)
+	switch {
+	case again && before.asked != now.asked:
+		return nil, refused("key", "This key was used before, to say something else.")
+	case again:
+		now = before
+	default:
 		if y.check != nil {
 			if err := y.check(); err != nil {
 				// It may be a click that was heard before this server began.
@@ -70,13 +80,13 @@ func (s *Server) say(ctx context.Context, y saying) (any, error) {
 		if err := s.Control.Send(ctx, y.to, f); err != nil {
 			return nil, err
 		}
-		s.said.note(y.to, f.ID, from)
+		s.said.note(y.to, f.ID, now)
 	}
 	s.feed.poke()
 	if err := s.wake(ctx, y.to, y.now); err != nil {
 		s.Log("wake " + string(y.to) + ": " + err.Error())
 	}
-	v, known := s.await(ctx, y.to, from, func(e event.Event) bool { return judges(e, f.ID) })
+	v, known := s.await(ctx, y.to, now.from, func(e event.Event) bool { return judges(e, f.ID) })
 	if !known && ctx.Err() == nil {
 		v, known = s.scan(ctx, y, f.ID)
 	}

@@ -122,3 +122,19 @@ func TestOnlyWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// A key stands for one thing that was said. Another under it is not taken for that
+// and then forgotten.
+func TestAKeyIsForOneThing(t *testing.T) {
+	d := newDesk(t)
+	d.must(200, "POST", "/api/jobs/job-1/draft", fields{"text": "first", "key": "k"})
+	d.must(200, "POST", "/api/jobs/job-1/draft", fields{"text": "first", "key": "k"})
+	d.must(422, "POST", "/api/jobs/job-1/draft", fields{"text": "second", "key": "k"})
+	deskOn(t, d.world).must(422, "POST", "/api/jobs/job-1/draft", fields{"text": "second", "key": "k"})
+
+	job := d.must(201, "POST", "/api/jobs", fields{"description": "x", "key": "k"})
+	talk := d.must(201, "POST", "/api/sessions", fields{"kind": "interactive", "key": "k"})
+	if job["id"] == talk["id"] {
+		t.Errorf("a conversation is %v", talk["id"])
+	}
+}

@@ -173,7 +173,7 @@ func (s *Server) newSession(r *http.Request) (any, error) {
 		return nil, bad("kind is outline, interactive or coordinate.")
 	}
 	ctx := r.Context()
-	return s.begun.once(ctx, in.Key, func() (any, error) {
+	return s.begun.once(ctx, "session", in.Key, func() (any, error) {
 		var id event.FlowID
 		var err error
 		if in.Kind == "outline" {
