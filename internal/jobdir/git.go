@@ -18,7 +18,7 @@ var fixed = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.autocrlf=false", "-c", "core.quotePath=false",
 	"-c", "core.attributesFile=/dev/null", "-c", "core.excludesFile=/dev/null", "-c", "core.symlinks=true", "-c", "core.untrackedCache=false",
 	"-c", "diff.external=", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "commit.gpgSign=false", "-c", "tag.gpgSign=false",
-	"-c", "protocol.allow=never", "-c", "submodule.recurse=false", "-c", "safe.directory=*", "-c", "advice.detachedHead=false",
+	"-c", "log.showSignature=false", "-c", "protocol.allow=never", "-c", "submodule.recurse=false", "-c", "safe.directory=*", "-c", "advice.detachedHead=false",
 }
 
 // attributes outrank those that files of the workspace set: contents are kept as
@@ -32,7 +32,7 @@ func (d Dir) run(ctx context.Context, stdin []byte, env []string, args ...string
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + d.Path, "LC_ALL=C", "TZ=UTC",
 		"GIT_DIR=" + filepath.Join(d.Path, ".git"), "GIT_WORK_TREE=" + d.Path,
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1",
 	}, env...)
 	cmd.Stdin = bytes.NewReader(stdin)
 	var out, say bytes.Buffer
