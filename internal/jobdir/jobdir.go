@@ -21,6 +21,7 @@
 package jobdir
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -103,13 +104,18 @@ func clean(name string) (string, error) {
 }
 
 // write puts a file into the workspace. Whoever reads it meanwhile reads the old
-// one or the new one; a link in its place is replaced, not followed.
+// one or the new one. Whatever else an agent has put in its place, or in that of
+// its folder, is replaced and not followed.
 func write(root *os.Root, name string, text []byte) error {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("make the folder of %s: %w", name, err)
+	if err := room(root, name); err != nil {
+		return fmt.Errorf("make room for %s: %w", name, err)
 	}
 	temp := path.Join(path.Dir(name), ".conclave-"+path.Base(name))
-	if err := root.WriteFile(temp, text, 0o644); err != nil {
+	if err := root.RemoveAll(temp); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := create(root, temp, text); err != nil {
+		_ = root.Remove(temp)
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	if err := root.Rename(temp, name); err != nil {
@@ -117,4 +123,37 @@ func write(root *os.Root, name string, text []byte) error {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
+}
+
+// room makes the folders above a file, and removes what is in their place or is a
+// folder in the place of the file.
+func room(root *os.Root, name string) error {
+	for i, c := range name {
+		if c != '/' {
+			continue
+		}
+		dir := name[:i]
+		if info, err := root.Lstat(dir); err == nil && !info.IsDir() {
+			if err := root.Remove(dir); err != nil {
+				return err
+			}
+		}
+		if err := root.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	if info, err := root.Lstat(name); err == nil && info.IsDir() {
+		return root.RemoveAll(name)
+	}
+	return nil
+}
+
+// create writes a file that is not there yet.
+func create(root *os.Root, name string, text []byte) error {
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
