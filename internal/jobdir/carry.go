@@ -38,8 +38,14 @@ func (d Dir) Carry(ctx context.Context, k job.Keep, text func(event.Content) (st
 		if err != nil {
 			return event.Kept{}, err
 		}
-		c.Write[FeedbackFile(k.Feedback.Round)] = []byte(feedback(*k.Feedback))
-		c.Write[Memory] = []byte(WithFeedback(now[Memory], pointer(*k.Feedback)))
+		f := *k.Feedback
+		if !f.Long.Empty() {
+			if f.Text, err = text(f.Long); err != nil {
+				return event.Kept{}, err
+			}
+		}
+		c.Write[FeedbackFile(f.Round)] = []byte(feedback(f))
+		c.Write[Memory] = []byte(WithFeedback(now[Memory], pointer(f)))
 	}
 	return d.Keep(ctx, c)
 }
@@ -80,11 +86,18 @@ func feedback(f job.Feedback) string {
 	return b.String()
 }
 
+// longestPointer is how many characters of what a person said are in the memory,
+// which the agent is sent with every call.
+const longestPointer = 4000
+
 // pointer is what the memory has of it: what is open, and where the rest is.
 func pointer(f job.Feedback) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Round %d, in full in %s.\n", f.Round, FeedbackFile(f.Round))
 	if s := strings.TrimSpace(f.Text); s != "" {
+		if r := []rune(s); len(r) > longestPointer {
+			s = string(r[:longestPointer]) + "…\n\n(There is more of it there.)"
+		}
 		b.WriteString("\n" + s + "\n")
 	}
 	for _, c := range f.Comments {
