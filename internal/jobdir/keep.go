@@ -136,7 +136,7 @@ func (d Dir) commit(ctx context.Context, c Change) (string, error) {
 			return "", fmt.Errorf("commit the workspace: %w", err)
 		}
 	}
-	if _, err := d.run(ctx, nil, nil, "add", "--all", "--", "."); err != nil {
+	if err := d.addAll(ctx); err != nil {
 		return "", fmt.Errorf("commit the workspace: %w", err)
 	}
 	var own []string // whatever the agent says is to be ignored
