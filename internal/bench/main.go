@@ -40,6 +40,7 @@ var measurements = []struct {
 	{"config", validation},
 	{"sandboxes", sandboxes},
 	{"window", windows},
+	{"search", searches},
 }
 
 func main() {
