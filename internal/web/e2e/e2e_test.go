@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -61,6 +63,7 @@ func newStage(t *testing.T) *stage {
 		}
 	}
 	core := playwright(t)
+	t.Parallel()
 	s := &stage{dir: t.TempDir()}
 	for from, to := range map[string]string{"testdata": "", "../../../examples/jobs/offers": "offers"} {
 		if err := os.CopyFS(filepath.Join(s.dir, to), os.DirFS(from)); err != nil {
@@ -80,18 +83,23 @@ func program(t *testing.T) string {
 	if built := os.Getenv("CONCLAVE_PROGRAM"); built != "" {
 		return built
 	}
-	path := filepath.Join(bin, "conclave")
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	out, err := exec.Command("go", "build", "-o", path, "conclave/cmd/conclave").CombinedOutput()
+	path, err := build()
 	if err != nil {
-		t.Fatalf("building the program: %v\n%s", err, out)
+		t.Fatal(err)
 	}
 	return path
 }
 
 var bin string
+
+var build = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(bin, "conclave")
+	out, err := exec.Command("go", "build", "-o", path, "conclave/cmd/conclave").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building the program: %w\n%s", err, out)
+	}
+	return path, nil
+})
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "conclave-e2e-")

@@ -35,6 +35,8 @@ func TestServerIsKilledUnderAnOpenPage(t *testing.T) { newStage(t).play(t, "rest
 // Acceptance check 10: seven tabs on one job stay usable.
 func TestSevenTabs(t *testing.T) { newStage(t).play(t, "seven") }
 
+func TestNothingIsMissedBeforeTheStream(t *testing.T) { newStage(t).play(t, "gap") }
+
 func TestWithoutAStream(t *testing.T) { newStage(t).play(t, "poll") }
 
 // Acceptance check 9: a remote image in plan.md is not asked for; scripts, five

@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 const { chromium } = createRequire(import.meta.url)(process.env.PLAYWRIGHT);
 export { assert };
 export const project = process.env.PROJECT;
-const patience = 20_000;
+const patience = 30_000;
 
 // serve starts the cockpit; the same project is served at the same address again.
 export async function serve() {

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "../lib/api";
 import { plural, spent } from "../lib/format";
 import { useKeys } from "../lib/keys";
-import { Button, Dialog, say, Trouble, useTask } from "../parts/basic";
+import { Button, Dialog, Html, say, Trouble, useTask } from "../parts/basic";
 import { act, openThreads, reviewing, round, useJob } from "./context";
 
 type Ask = "approve" | "skip" | "cancel" | "retry" | "";
@@ -34,6 +34,7 @@ export function ReviewBar() {
         {d.cost?.left && <span class="muted" title={d.cost.left}>{d.cost.left.split(", from")[0]}</span>}
       </div>
       {(g.title || r?.reason) && <p class="bar-why">{g.title || r?.reason}</p>}
+      {!plan && d.review_html && <Html html={d.review_html} />}
       {r?.same && plan && <p class="note">Nothing in the plan changed in this round. Say what is to be different in other words, edit the files yourself, or approve.</p>}
       {r?.late && plan && <p class="note">This is round {r.round}. It may be quicker to edit the plan yourself, or to let the job run and correct its result.</p>}
       {j.problem && <p class="trouble">todos.yaml cannot be read: {j.problem}</p>}

@@ -10,6 +10,7 @@ import { go, to } from "../lib/route";
 import { useTitle } from "../lib/title";
 import { Ago, Badge, Loading, Tabs } from "../parts/basic";
 import { Abilities, Chat, useSession } from "../parts/chat";
+import { GateCard } from "../parts/gate";
 import { Audit } from "../pages/audit";
 import { ReviewBar } from "./bar";
 import { type Ctx, type JobData, JobCtx, openThreads, reviewing } from "./context";
@@ -63,6 +64,8 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
             <Ago at={j.last} />
           </header>
           {(j.doing || (j.why && !j.review && !j.ended)) && <p class="job-doing" role="status">{live(j.state) && <span class="spin" aria-hidden="true" />} {j.doing || j.why}</p>}
+          {j.going && <p><a href={to.run(j.going)}>the run that is at work</a></p>}
+          {(j.gates || []).filter((g) => g.gate !== j.review?.gate).map((g) => <GateCard key={g.gate + g.revision} g={{ ...g, text: g.text?.text, flow: id }} flow={id} />)}
           {j.review && <ReviewBar />}
           {j.review && asking.value && <FeedbackBox />}
           <Tabs label="Parts of the job" tabs={tabs.map((t) => ({ ...t, note: notes[t.id] || undefined }))} at={at} onPick={(t) => pick(t)} />

@@ -52,6 +52,17 @@ function tellAll() {
   listeners.forEach((set) => set.forEach((f) => f(null)));
 }
 
+// known are the places in what was heard of flows that are watched still.
+const name = (place: string) => place.split(":")[0];
+const known = (places: string) => places.split(",").filter((p) => watched.split(",").includes(name(p)));
+
+// tellNew is for those who were not heard of before: what they fetched may be from
+// before it was listened.
+function tellNew(after: string) {
+  const old = known(after).map(name);
+  for (const flow of watched.split(",")) if (!old.includes(flow)) listeners.get(flow)?.forEach((f) => f(null));
+}
+
 let settling = 0;
 function settle() {
   clearTimeout(settling);
@@ -69,8 +80,8 @@ function close() {
 
 function open(now: string) {
   close();
-  if (now !== watched) resume = ""; // who comes newly fetches anyway
   watched = now;
+  resume = known(resume).join(",");
   if (!watched) {
     mode.value = "closed";
     return;
@@ -78,12 +89,14 @@ function open(now: string) {
   if (document.hidden && mode.value === "asleep") return;
   if (failures >= 2) return poll();
   mode.value = "stream";
-  const s = (source = new EventSource("/api/events" + query({ watch: watched, after: resume })));
+  const after = resume;
+  const s = (source = new EventSource("/api/events" + query({ watch: watched, after })));
   s.addEventListener("hello", (e) => {
     if (source !== s) return;
     const d = parse(e);
-    if (d?.resume && !resume) resume = d.resume;
+    resume = d?.resume || resume;
     failures = 0;
+    tellNew(after);
     if (away.value) {
       away.value = false;
       tellAll();
@@ -122,13 +135,17 @@ function parse(e: Event): any {
 async function poll(times = 0) {
   mode.value = "poll";
   const mine = watched;
+  const after = resume;
   const wasAway = away.value;
   try {
-    const r = await get<{ changes: Change[]; resume: string; resync?: boolean }>("/api/changes" + query({ watch: mine, after: resume }));
+    const r = await get<{ changes: Change[]; resume: string; resync?: boolean }>("/api/changes" + query({ watch: mine, after }));
     if (mine !== watched || mode.value !== "poll") return;
     resume = r.resume;
     if (r.resync || wasAway) tellAll();
-    else r.changes?.forEach(tell);
+    else {
+      r.changes?.forEach(tell);
+      tellNew(after);
+    }
     if (wasAway || times >= 5) {
       failures = 1; // one more try
       return open(watched);

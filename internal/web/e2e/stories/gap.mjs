@@ -1,0 +1,23 @@
+// What happens between a page's first look and its stream is shown all the same.
+
+import { clean, newJob, open, sees, story } from "./lib.mjs";
+
+await story(async ({ server, c }) => {
+  const first = await open(c, server);
+  const id = await newJob(first, server);
+  const say = (what, data) => first.request.post(server.origin + "/api/jobs/" + id + "/" + what, { data, headers: { Origin: server.origin } });
+
+  // The stream is late: the job is renamed after the page has fetched it.
+  const late = await c.newPage();
+  await late.route("**/api/events?*", async (r) => {
+    if (r.request().url().includes(id)) {
+      await late.getByRole("button", { name: "Approve revision 1" }).waitFor();
+      await late.unroute("**/api/events?*");
+      await say("rename", { title: "Renamed meanwhile", key: "gap-1" });
+    }
+    await r.continue();
+  });
+  await late.goto(server.origin + "/jobs/" + id);
+  await sees(late, "Renamed meanwhile");
+  clean(first);
+});
