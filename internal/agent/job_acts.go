@@ -64,6 +64,7 @@ func (p *phase) Complete(ctx context.Context, ids []string, note string) (tool.R
 			ids = []string{next.ID}
 		}
 	}
+	ids = p.meant(ids)
 	v, err := p.forward(ctx, true, func(call string) event.Body {
 		return event.TodosDone{Turn: p.t.turn, Call: call, Todos: ids, Note: note}
 	})
@@ -82,6 +83,20 @@ func (p *phase) Complete(ctx context.Context, ids []string, note string) (tool.R
 		done += " The workspace is kept as commit " + v.Kept[:min(len(v.Kept), 7)] + "."
 	}
 	return p.told(done, v), nil
+}
+
+// meant are the ids of the todos that the model names.
+func (p *phase) meant(names []string) []string {
+	var known, out []string
+	for _, t := range p.todos {
+		known = append(known, t.ID)
+	}
+	for _, n := range names {
+		if n = todo.Meant(n, known); n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // List implements [todo.Acts].

@@ -371,3 +371,26 @@ func TestTalkCompanion(t *testing.T) {
 		mustContain(t, results(in[2])[0].Text, `There is no tool "launch_run" here.`)
 	})
 }
+
+// Todos that a person has renamed are completed by the names they have now.
+func TestJobRenamedTodos(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sp := reacts(func(said string, n int, last []backend.ToolResult) reply {
+			if !strings.HasPrefix(said, "The plan stands") {
+				return planning(said, n, last)
+			}
+			return called(fmt.Sprint("d", n), event.ToolTodoComplete, quote("todo_id", []string{"todo_1", "B"}[min(n, 1)]))
+		})
+		p := workshops(t, sp)
+		p.open()
+		p.edit("todos.yaml", `{"todos":[{"id":"B","text":"Draft the recommendation."},{"id":"todo_1","text":"Compare the three offers."}]}`)
+		p.reply(event.ReviewApprove, "")
+		events := p.sound()
+		if e := ended(t, events); e.Status != event.StatusSuccess {
+			t.Errorf("ended as %+v", e)
+		}
+		for _, r := range agenttest.Bodies[event.Refused](events, "") {
+			t.Errorf("refused: %s", r.Why)
+		}
+	})
+}

@@ -61,7 +61,7 @@ func ParseTodos(text []byte) (name string, todos []event.Todo, err error) {
 		if out.Text == "" {
 			wrong = append(wrong, fmt.Sprintf("todo %d has no content", n))
 		}
-		if out.ID == "" || strings.ContainsAny(out.ID, ", \n") {
+		if out.ID == "" || strings.ContainsAny(out.ID, ",; \t\n") {
 			wrong = append(wrong, fmt.Sprintf("todo %d: %q cannot be an id; take a number", n, out.ID))
 		}
 		if at, twice := seen[out.ID]; twice {

@@ -9,6 +9,7 @@ package todo
 import (
 	"context"
 	_ "embed"
+	"slices"
 	"strings"
 
 	"conclave/internal/tool"
@@ -155,16 +156,26 @@ func address(a Acts) tool.Tool {
 	})
 }
 
-// ids are the todos that a model names: it writes "2", "2, 3", "todo_2" or "#2".
+// ids are the todos that a model names, one or several.
 func ids(s string) []string {
-	var out []string
-	for f := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == ';' || r == ' ' || r == '\n' || r == '\t' }) {
-		f = strings.TrimLeft(strings.TrimPrefix(strings.ToLower(f), "todo"), "_-#")
-		if f != "" {
-			out = append(out, f)
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ';' || r == ' ' || r == '\n' || r == '\t' })
+}
+
+// Meant is which of the ids a model means: for "2" it also writes "todo_2" or
+// "#2", and people have named todos "A" or "todo_2" themselves. What is none of
+// them is given back as it would be a number.
+func Meant(name string, ids []string) string {
+	bare := strings.TrimLeft(strings.TrimPrefix(strings.ToLower(name), "todo"), "_-#")
+	for _, same := range []func(id string) bool{
+		func(id string) bool { return id == name },
+		func(id string) bool { return strings.EqualFold(id, name) },
+		func(id string) bool { return strings.EqualFold(id, bare) },
+	} {
+		if i := slices.IndexFunc(ids, same); i >= 0 {
+			return ids[i]
 		}
 	}
-	return out
+	return bare
 }
 
 func line(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -78,7 +78,7 @@ func TestCalls(t *testing.T) {
 		{tool: "todo_complete", input: `{}`, want: `complete [] ""`},
 		{tool: "todo_complete", input: `{"todo_id":""}`, want: `complete [] ""`},
 		{tool: "todo_complete", input: `{"todo_id":"2","note":" It is there. "}`, want: `complete ["2"] "It is there."`},
-		{tool: "todo_complete", input: `{"todo_id":"1, 2;todo_3 #4"}`, want: `complete ["1" "2" "3" "4"] ""`},
+		{tool: "todo_complete", input: `{"todo_id":"1, 2;todo_3 #4"}`, want: `complete ["1" "2" "todo_3" "#4"] ""`},
 		{tool: "todo_complete", input: `{"id":"1"}`, want: `There is no field "id" here. The fields are: todo_id (optional), note (optional).`, failed: true},
 		{tool: "todo_list", input: `{}`, want: `list`},
 		{tool: "next_phase_todos", input: `{"todos":[" Read the\n offers. ","Compare them."],"phase_name":"Compare"}`, want: `stage "Compare" ["Read the offers." "Compare them."]`},
@@ -96,6 +96,30 @@ func TestCalls(t *testing.T) {
 		got, err := x.Run(t.Context(), json.RawMessage(tt.input))
 		if err != nil || got.Text != tt.want || got.Error != tt.failed {
 			t.Errorf("%s %s: %q, failed %t, %v; want %q", tt.tool, tt.input, got.Text, got.Error, err, tt.want)
+		}
+	}
+}
+
+// A todo is known by what people have called it, and by what models make of that.
+func TestMeant(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		ids  []string
+		want string
+	}{
+		{"2", []string{"1", "2"}, "2"},
+		{"todo_2", []string{"1", "2"}, "2"},
+		{"#2", []string{"1", "2"}, "2"},
+		{"Todo-2", []string{"1", "2"}, "2"},
+		{"todo_2", []string{"2", "todo_2"}, "todo_2"},
+		{"todo_1", []string{"todo_1", "todo_2"}, "todo_1"},
+		{"TODO_1", []string{"todo_1"}, "todo_1"},
+		{"B", []string{"a", "b", "B"}, "B"},
+		{"b", []string{"A", "B"}, "B"},
+		{"todo_7", []string{"1"}, "7"},
+	} {
+		if got := todo.Meant(tt.name, tt.ids); got != tt.want {
+			t.Errorf("%q among %q is %q, want %q", tt.name, tt.ids, got, tt.want)
 		}
 	}
 }
