@@ -37,6 +37,9 @@ func TestSevenTabs(t *testing.T) { newStage(t).play(t, "seven") }
 
 func TestNothingIsMissedBeforeTheStream(t *testing.T) { newStage(t).play(t, "gap") }
 
+// IP-11
+func TestSkipAndCancel(t *testing.T) { newStage(t).play(t, "escape") }
+
 func TestWithoutAStream(t *testing.T) { newStage(t).play(t, "poll") }
 
 // Acceptance check 9: a remote image in plan.md is not asked for; scripts, five

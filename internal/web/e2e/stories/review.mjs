@@ -51,7 +51,11 @@ await story(async ({ server, c }) => {
   await page.getByRole("tab", { name: /^Todos/ }).click();
   const todos = page.getByRole("tabpanel").getByRole("listitem");
   assert.equal(await todos.count(), 3);
+  const second = await page.getByLabel("Todo 2", { exact: true }).inputValue();
   await page.getByRole("button", { name: "Move todo 3 up" }).click();
+  assert.equal(await page.getByLabel("Todo 3", { exact: true }).inputValue(), second);
+  await page.locator(".grip").nth(2).dragTo(page.locator(".grip").nth(0));
+  assert.equal(await page.getByLabel("Todo 1", { exact: true }).inputValue(), second);
   await page.getByRole("checkbox", { name: "Do todo 3" }).uncheck();
   await page.getByRole("button", { name: "Add a todo" }).click();
   await page.getByLabel("Todo 4", { exact: true }).fill("Have the numbers checked");

@@ -76,11 +76,15 @@ function EditTodos() {
       <div class="doc-head"><h2>{j.staged_name || "Next phase"}</h2><span class="muted">{todos.filter((t) => !t.skip).length} to be done</span>{base !== from.base && dirty && <Badge tone="amber">changed by somebody else</Badge>}</div>
       <ol class="plain todos edit">
         {todos.map((t, i) => (
-          <li key={t.id} draggable class={(over === i ? "over " : "") + (t.skip ? "skip" : "")}
-            onDragStart={(e: any) => { dragged.current = i; e.dataTransfer.effectAllowed = "move"; e.dataTransfer.setData("text/plain", t.text); }}
-            onDragOver={(e: any) => { e.preventDefault(); setOver(i); }} onDragLeave={() => setOver(-1)} onDragEnd={() => setOver(-1)}
+          <li key={t.id} class={(over === i ? "over " : "") + (t.skip ? "skip" : "")}
+            onDragOver={(e: any) => { e.preventDefault(); setOver(i); }} onDragLeave={() => setOver(-1)}
             onDrop={(e: any) => { e.preventDefault(); setOver(-1); move(dragged.current, i); }}>
-            <span class="grip" aria-hidden="true">⋮⋮</span>
+            <span class="grip" aria-hidden="true" draggable onDragEnd={() => setOver(-1)} onDragStart={(e: any) => {
+              dragged.current = i;
+              e.dataTransfer.effectAllowed = "move";
+              e.dataTransfer.setData("text/plain", t.text);
+              e.dataTransfer.setDragImage(e.currentTarget.parentElement, 10, 10);
+            }}>⋮⋮</span>
             <input type="checkbox" checked={!t.skip} onChange={(e: any) => change(i, { skip: !e.currentTarget.checked || undefined })} aria-label={"Do todo " + (i + 1)} title="Untick to leave it out" />
             <textarea rows={1} value={t.text} aria-label={"Todo " + (i + 1)} onInput={(e: any) => change(i, { text: e.currentTarget.value })} />
             <Button small kind="quiet" aria-label={"Move todo " + (i + 1) + " up"} disabled={i === 0} onClick={() => move(i, i - 1)}>↑</Button>
