@@ -18,28 +18,60 @@ import (
 var reviewed = []string{"plan.md", "workspace.md"}
 
 func newJobReview(e *env) *cobra.Command {
-	var asJSON bool
+	var asJSON, plain bool
 	c := &cobra.Command{
-		Use:   "review ID",
-		Short: "Look at the plan of a job",
-		Long: `Review shows the plan of a job, its todos, the questions it asks, what changed
-since you last looked, and how to decide. Deciding names the revision that is
-shown, so that nobody approves what they have not seen.`,
-		Example:           "  conclave job review k3f9",
-		Args:              args(1, 1, "one job"),
+		Use:   "review [ID]",
+		Short: "Look at the plan of a job, and decide about it",
+		Long: `Review opens a window on a job: its plan, its todos, what it remembers, the
+questions it asks, what changed since you last looked, and how it goes on. There
+you comment on lines, edit, answer, and decide. Deciding names the revision that
+is shown, so that nobody approves what they have not seen. Without an ID it is the
+newest job that waits for you. Where no person sits at a terminal, and with
+--plain, it is printed instead.`,
+		Example:           "  conclave job review\n  conclave job review k3f9 --plain | less",
+		Args:              args(0, 1, "at most one job"),
 		ValidArgsFunction: e.jobIDs(),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			return e.with(func(c control.Control) error {
-				_, j, err := findJob(cmd.Context(), c, a[0])
-				if err != nil {
+				j, err := e.jobToReview(cmd.Context(), c, a)
+				switch {
+				case err != nil:
 					return err
+				case e.window != nil && e.atTerminal() && !asJSON && !plain && !e.reads(cmd.Context(), c):
+					return e.openWindow(cmd.Context(), c, WindowOptions{Job: j.ID, Config: j.Started.Config})
 				}
 				return e.reviewJob(cmd.Context(), c, j, asJSON)
 			})
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	c.Flags().BoolVar(&plain, "plain", false, "print it, as for screen readers")
 	return c
+}
+
+// reads reports whether the person has lines of text read to them.
+func (e *env) reads(ctx context.Context, c control.Control) bool {
+	look, err := c.Look(ctx)
+	return e.Simple || err == nil && look.Plain
+}
+
+// jobToReview is the job that is named, or else the newest that waits for a person.
+func (e *env) jobToReview(ctx context.Context, c control.Control, a []string) (view.Job, error) {
+	if len(a) == 1 {
+		_, j, err := findJob(ctx, c, a[0])
+		return j, err
+	}
+	flows, err := c.Flows(ctx)
+	if err != nil {
+		return view.Job{}, err
+	}
+	for _, f := range flows {
+		if isJob(f) && f.Damaged == "" && f.Waiting && !f.Answered {
+			_, j, err := findJob(ctx, c, string(f.ID))
+			return j, err
+		}
+	}
+	return view.Job{}, control.Usagef("no job waits for you; see what there is with: conclave job list")
 }
 
 // A review is what a person looks at.
@@ -186,6 +218,6 @@ Carry out exactly this: conclave job approve %[1]s --revision %[2]d
 Ask for changes:        conclave job revise %[1]s -m "what is to be different"
 Never ask again:        conclave job approve %[1]s --revision %[2]d --skip
 End it:                 conclave job cancel %[1]s
-Comment on lines, edit the plan, untick todos: conclave serve
+Comment on lines, edit the plan, untick todos: conclave job review %[1]s at a terminal, or conclave serve
 `, j.ID, g.Revision)
 }

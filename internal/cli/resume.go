@@ -83,8 +83,8 @@ func (e *env) resumeWindow(ctx context.Context, c control.Control, a []string) e
 	if err != nil {
 		return err
 	}
-	if namesJob(id) { // which has no window of its own yet
-		return e.resumeJob(ctx, c, id, show{}, false)
+	if namesJob(id) {
+		return e.openWindow(ctx, c, WindowOptions{Job: id})
 	}
 	return e.openWindow(ctx, c, WindowOptions{Flow: id, Interactive: true})
 }

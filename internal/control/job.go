@@ -197,6 +197,12 @@ type LLMMessage struct {
 	Summary bool             `json:"summary,omitempty"`
 }
 
+// FormatTodos writes todos.yaml, for who changes the todos of a job and not its
+// text.
+func FormatTodos(name string, todos []event.Todo) ([]byte, error) {
+	return jobdir.FormatTodos(name, todos)
+}
+
 // jobState is how a job stands. One that is frozen needs nobody to drive it.
 func (f Flow) jobState() string {
 	switch {

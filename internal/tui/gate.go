@@ -144,7 +144,11 @@ const settle = 600 * time.Millisecond
 // covered.
 func (m *Model) slipped(s Screen, k tea.KeyPressMsg) bool {
 	now := m.o.Now()
-	if _, asks := s.(gateScreen); !asks || now.Sub(m.put.sprung) >= settle || k.Text == "" && k.Code != tea.KeyEnter {
+	_, asks := s.(gateScreen)
+	if j, ok := s.(*jobScreen); ok {
+		asks = !j.note.on
+	}
+	if !asks || now.Sub(m.put.sprung) >= settle || k.Text == "" && k.Code != tea.KeyEnter {
 		return false
 	}
 	m.put.sprung = now

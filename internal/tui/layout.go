@@ -39,11 +39,24 @@ func (m *Model) frame() (string, *tea.Cursor) {
 	if s := m.top(); s != nil && s.Full() {
 		return join(m.fullScreen(s, w, h), w, h), nil
 	}
-	lines, cursor := m.mainView(w, h)
-	if s := m.top(); s != nil {
-		lines, cursor = m.dialog(s, lines, w, h), nil
+	s := m.top()
+	if s == nil {
+		lines, cursor := m.mainView(w, h)
+		return join(lines, w, h), cursor
 	}
-	return join(lines, w, h), cursor
+	return join(m.dialog(s, m.under(w, h), w, h), w, h), nil
+}
+
+// under is what lies below a dialog: the browser it was opened from, or the main
+// view.
+func (m *Model) under(w, h int) []string {
+	for i := len(m.screens) - 1; i >= 0; i-- {
+		if s := m.screens[i]; s.Full() {
+			return text.Fit(m.fullScreen(s, w, h), w, h)
+		}
+	}
+	lines, _ := m.mainView(w, h)
+	return lines
 }
 
 func join(lines []string, w, h int) string {

@@ -52,7 +52,9 @@ type Model struct {
 	zones   []zone // of the last frame, to be clicked
 	spin    spin
 	ticking bool
-	parting string // to be said when the window is closed
+	job     *jobScreen                 // that is open, nil for none
+	waiting map[event.FlowID]time.Time // jobs that waited for the person when last looked at
+	parting string                     // to be said when the window is closed
 }
 
 // A conversation is what the window is open on, and what the person does there:
@@ -115,7 +117,7 @@ func New(ctx context.Context, o Options) (*Model, error) {
 func (m *Model) begin() (err error) {
 	var a arrival
 	if m.o.Flow == "" {
-		if a, err = m.firstArrival(); err != nil {
+		if a, err = m.firstArrival(); err != nil && m.o.Job == "" { // else nobody has to be there to talk to
 			return err
 		}
 	} else if a, err = arrive(m.ctx, m.c, m.o.Flow, m.o.Config); err != nil {
@@ -145,6 +147,10 @@ func (m *Model) Init() tea.Cmd {
 	if m.o.Pick {
 		cmds = append(cmds, m.openRuns())
 	}
+	if m.o.Job != "" {
+		cmds = append(cmds, m.openJob(m.o.Job))
+	}
+	cmds = append(cmds, m.lookForJobs(true))
 	if m.o.Task != "" {
 		cmds = append(cmds, m.submit(input.Submit{Text: m.o.Task, Line: m.o.Task}))
 	}

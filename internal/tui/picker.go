@@ -79,6 +79,9 @@ func (m *Model) now() uint64 {
 			n += s.seq
 		}
 	}
+	if m.job != nil {
+		n += m.job.job.Seq
+	}
 	return n + 1
 }
 

@@ -86,6 +86,9 @@ func newRuns(m *Model, flows []control.Flow, words map[event.FlowID]flowTexts) *
 			m.notify("It cannot be read: " + f.Damaged)
 			return nil
 		}
+		if f.Kind == view.KindJob {
+			return m.openJob(f.ID)
+		}
 		return m.turnTo(f.ID)
 	}
 	return r
@@ -161,6 +164,8 @@ func (m *Model) flowLines(f control.Flow, task string, p *peek, width int) []str
 		return append(out, m.theme.Dim.Render("looking…"))
 	case p.err != nil:
 		return append(out, text.Wrap(m.theme.Warn.Render(text.Clean(p.err.Error())), width)...)
+	case f.Kind == view.KindJob:
+		return m.jobGlance(f, task, width)
 	case p.snap.Session != nil && p.snap.Session.Talk != nil:
 		return append(out, m.talkLines(f, *p.snap.Session, width)...)
 	case p.answer == "":

@@ -20,7 +20,7 @@ func (r *runs) listed(m *Model) []pick {
 	var out []pick
 	for _, f := range r.flows {
 		inside := f.Kind == view.KindRun && f.Parent != "" && slices.ContainsFunc(r.flows, func(o control.Flow) bool { return o.ID == f.Parent })
-		if inside || f.Archived && !r.archived {
+		if inside || f.About != "" || f.Archived && !r.archived { // who talks about a job is reached through it
 			continue
 		}
 		out = append(out, r.listing(m, f))
@@ -191,6 +191,9 @@ func kindWords(f control.Flow) string {
 		return "damaged"
 	case f.Kind == view.KindSession:
 		return "one with all agents"
+	}
+	if f.Kind == view.KindJob {
+		return "a job"
 	}
 	return "a run"
 }

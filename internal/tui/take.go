@@ -55,6 +55,8 @@ func (m *Model) take(b batch) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, x := range b.items {
 		switch {
+		case m.job != nil && x.flow == m.job.id && !x.quiet && x.err == nil:
+			cmds = append(cmds, m.job.take(m, x))
 		case x.err != nil:
 			m.feed.leave(x.flow)
 			m.notify(fmt.Sprintf("%s cannot be followed: %v. F3 opens it again.", x.flow, x.err))
@@ -198,6 +200,9 @@ func (m *Model) drivenEnded(d driven) tea.Cmd {
 // stood still then would look as if it went on: this window takes it up.
 func (m *Model) fellQuiet(id event.FlowID) tea.Cmd {
 	m.feed.deaf(id)
+	if m.job != nil && m.job.id == id {
+		return m.job.wake(m)
+	}
 	if id != m.drivenFlow() {
 		return nil
 	}

@@ -49,6 +49,8 @@ type Options struct {
 	Program Program
 	// Flow is a session or a run to look at; empty is a new conversation.
 	Flow event.FlowID
+	// Job is one to look at: the window is closed when the person leaves it.
+	Job event.FlowID
 	// Pick: the person chooses what to go on with from a list first.
 	Pick bool
 	// Interactive: where an agent is configured to be talked to, a conversation

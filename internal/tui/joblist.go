@@ -1,0 +1,217 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/tui/text"
+	"conclave/internal/view"
+)
+
+const atJobs Where = "jobs"
+
+// jobCommand is /job: it lists jobs, opens one, or begins one.
+func (m *Model) jobCommand(args string) tea.Cmd {
+	verb, rest, _ := strings.Cut(args, " ")
+	switch rest = strings.TrimSpace(rest); {
+	case args == "":
+		return m.openJobs()
+	case verb == "new" && rest == "":
+		m.notify("Say what is to be done: /job new Compare the three offers @offers")
+		return nil
+	case verb == "new":
+		return m.newJob(rest)
+	}
+	c := m.c
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		id, err := c.Find(ctx, args)
+		return func(m *Model) tea.Cmd {
+			if err != nil {
+				m.notify(err.Error())
+				return nil
+			}
+			return m.openJob(id)
+		}
+	})
+}
+
+// newJob begins a job; files and folders that are named with @ are its documents.
+func (m *Model) newJob(words string) tea.Cmd {
+	r := control.JobRequest{Description: words, Config: m.o.Config, Parent: m.id, Asks: true, By: by}
+	if m.session.Config != "" {
+		r.Config = m.session.Config
+	}
+	c := m.c
+	m.notify("The job is being begun.")
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		r.Paths = documents(words)
+		id, err := c.NewJob(ctx, r)
+		if err == nil {
+			err = c.Wake(ctx, id)
+		}
+		return func(m *Model) tea.Cmd {
+			switch {
+			case err != nil && id == "":
+				m.notify("The job was not begun: " + err.Error())
+				m.giveBack("/job new " + words)
+			case err != nil:
+				m.notify("The job is begun, and nobody could be set to work on it: " + err.Error())
+			default:
+				m.notify(fmt.Sprintf("The job is begun: %s. It reads and plans now, and you are told when it waits for you. F12 shows it.", id))
+			}
+			return nil
+		}
+	})
+}
+
+// documents are the files and folders that a text names with @.
+func documents(words string) []string {
+	var out []string
+	for _, w := range strings.Fields(words) {
+		name, ok := strings.CutPrefix(w, "@")
+		name = strings.TrimRight(name, ".,;:!?")
+		if _, err := os.Stat(name); ok && name != "" && err == nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// openJobs lists the jobs.
+func (m *Model) openJobs() tea.Cmd {
+	c := m.c
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		all, err := jobFlows(ctx, c)
+		titles := map[event.FlowID]string{}
+		for _, f := range all {
+			title, _ := c.Text(ctx, f.Task)
+			titles[f.ID] = oneLine(title)
+		}
+		return func(m *Model) tea.Cmd {
+			if err != nil {
+				m.notify("The jobs cannot be listed: " + err.Error())
+				return nil
+			}
+			m.open(newJobList(m, all, titles))
+			return nil
+		}
+	})
+}
+
+// jobFlows are the jobs there are, those that wait first, then the newest.
+func jobFlows(ctx context.Context, c Program) ([]control.Flow, error) {
+	flows, err := c.Flows(ctx)
+	flows = slices.DeleteFunc(slices.Clone(flows), func(f control.Flow) bool { return f.Kind != view.KindJob || f.Damaged != "" })
+	waits := func(f control.Flow) int {
+		if f.Waiting {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(flows, func(a, b control.Flow) int { return waits(a) - waits(b) })
+	return flows, err
+}
+
+func newJobList(m *Model, all []control.Flow, titles map[event.FlowID]string) *picker {
+	p := &picker{where: atJobs, title: "Jobs", full: true, browse: true, empty: "There are no jobs here yet. Esc goes back; /job new and what is to be done begins one."}
+	for _, f := range all {
+		title := text.Pad(text.Cut(titles[f.ID], titleWidth), titleWidth)
+		p.rows = append(p.rows, pick{key: string(f.ID), text: title, more: titles[f.ID], about: f.State() + " · " + ago(m.o.Now(), f.Last) + " · " + string(f.ID), value: f})
+	}
+	p.preview = func(m *Model, r pick, width int) []string { return m.jobGlance(r.value.(control.Flow), r.more, width) }
+	p.chosen = func(m *Model, r pick) tea.Cmd { return m.openJob(event.FlowID(r.key)) }
+	return p
+}
+
+// jobGlance is a job before it is opened.
+func (m *Model) jobGlance(f control.Flow, title string, width int) []string {
+	out := text.Wrap(m.theme.Heading.Render(text.Clean(title)), width)
+	words := []string{f.State()}
+	if f.Phase != "" {
+		words = append(words, "phase "+f.Phase)
+	}
+	words = append(words, f.Cost.String(), "begun "+ago(m.o.Now(), f.Started))
+	out = append(out, text.Wrap(m.theme.Dim.Render(text.Clean(strings.Join(words, " · "))), width)...)
+	if f.Why != "" {
+		out = append(out, "")
+		out = append(out, text.Wrap(m.theme.Warn.Render(text.Clean(view.OneLine(f.Why))), width)...)
+	}
+	return out
+}
+
+func jobListActions() []Action {
+	return []Action{
+		{Name: "jobs", Command: true, Aliases: []string{"job"}, Args: "[new WHAT|ID]", Keys: []string{"f12"}, Where: Anywhere, Title: "jobs",
+			About: "Jobs: larger work by a plan that you look at first; begin one, review its plan, see what it made",
+			Do:    (*Model).jobCommand},
+	}
+}
+
+// jobBeat is how often the window looks whether a job has begun to wait.
+const jobBeat = 5 * time.Second
+
+// lookForJobs tells the person of jobs that begin to wait for them, whoever has
+// begun those. The first look is at once.
+func (m *Model) lookForJobs(first bool) tea.Cmd {
+	c := m.c
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		if !first {
+			t := time.NewTimer(jobBeat)
+			defer t.Stop()
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		all, err := jobFlows(ctx, c)
+		return func(m *Model) tea.Cmd {
+			if err != nil { // whoever lists jobs is told
+				return m.lookForJobs(false)
+			}
+			return tea.Batch(m.jobsWait(all), m.lookForJobs(false))
+		}
+	})
+}
+
+// jobsWait says which jobs wait that did not when they were looked at last.
+func (m *Model) jobsWait(all []control.Flow) tea.Cmd {
+	waiting := map[event.FlowID]time.Time{}
+	var fresh []control.Flow
+	for _, f := range all {
+		if !f.Waiting || f.Answered {
+			continue
+		}
+		waiting[f.ID] = f.Last
+		if _, known := m.waiting[f.ID]; !known && (m.job == nil || m.job.id != f.ID) {
+			fresh = append(fresh, f)
+		}
+	}
+	m.waiting = waiting
+	switch len(fresh) {
+	case 0:
+		return nil
+	case 1:
+		m.notify(fmt.Sprintf("The job “%s” waits for you: F12 shows it.", view.Shorten(fresh[0].Title(60), 60)))
+	default:
+		m.notify(fmt.Sprintf("%d jobs wait for you: F12 lists them.", len(fresh)))
+	}
+	return m.call("a job waits for you")
+}
+
+// call calls a person who looks elsewhere.
+func (m *Model) call(what string) tea.Cmd {
+	if !m.away || m.o.Look.NoNotify {
+		return nil
+	}
+	return tea.Raw(ansi.Notify("Conclave: "+what) + "\a")
+}

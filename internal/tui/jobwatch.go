@@ -1,0 +1,286 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/live"
+	"conclave/internal/view"
+)
+
+// maxNews is how much of what happened last is listed.
+const maxNews = 60
+
+// openJob shows a job.
+func (m *Model) openJob(id event.FlowID) tea.Cmd {
+	c := m.c
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		snap, err := c.Open(ctx, id)
+		if err == nil && snap.Job == nil {
+			err = fmt.Errorf("%s is not a job", id)
+		}
+		return func(m *Model) tea.Cmd {
+			if err != nil {
+				m.notify("The job cannot be shown: " + err.Error())
+				return nil
+			}
+			return m.showJob(*snap.Job)
+		}
+	})
+}
+
+// showJob opens the screen of a job on what is known of it.
+func (m *Model) showJob(j view.Job) tea.Cmd {
+	m.leaveJob()
+	s := &jobScreen{id: j.ID, job: j, sent: map[string]func(*Model, event.Refused){}, kept: map[string]string{}, edits: map[string]bool{}}
+	s.page = s.first()
+	m.job = s
+	m.open(s)
+	m.feed.followFrom(j.ID, j.Seq-min(j.Seq, maxNews)+1)
+	return tea.Batch(s.load(m), s.wake(m))
+}
+
+// first is the page that is looked at first.
+func (s *jobScreen) first() jobPage {
+	switch {
+	case s.job.State == view.JobReview && len(s.job.Rounds) > 1:
+		return jobChanges
+	case s.job.State == view.JobReview:
+		return jobPlan
+	}
+	return jobProgress
+}
+
+// leaveJob takes the screen of a job away.
+func (m *Model) leaveJob() {
+	s := m.job
+	if s == nil {
+		return
+	}
+	m.job = nil
+	m.feed.leave(s.id)
+	m.screens = slices.DeleteFunc(m.screens, func(o Screen) bool { return o == Screen(s) })
+}
+
+// gone is called when the screen is closed.
+func (s *jobScreen) gone(m *Model) {
+	if m.job == s {
+		m.leaveJob()
+	}
+}
+
+// closeJob leaves the screen; a window that was opened for the job is closed.
+func (m *Model) closeJob() tea.Cmd {
+	s, ok := m.top().(*jobScreen)
+	if !ok {
+		return nil
+	}
+	if m.o.Job == "" || m.o.Job != s.id {
+		m.closeTop()
+		return nil
+	}
+	m.parting = s.parting()
+	return tea.Quit
+}
+
+// parting says how to come back.
+func (s *jobScreen) parting() string {
+	switch {
+	case s.job.State.Frozen():
+		return "It waits for you. Come back with: conclave job review " + string(s.id)
+	case s.job.State.Over():
+		return "See what it made with: conclave job show " + string(s.id)
+	}
+	return "It goes on by itself. Come back with: conclave job review " + string(s.id)
+}
+
+// take takes in what has come of the job.
+func (s *jobScreen) take(m *Model, x fed) tea.Cmd {
+	if x.delta != nil {
+		s.saying.hear(*x.delta)
+		return nil
+	}
+	e := x.event
+	if r := view.AuditRowOf(e); r.Group != view.AuditOther && r.Title != "" {
+		s.news = append(s.news, r)
+		s.news = s.news[max(len(s.news)-maxNews, 0):]
+	}
+	if e.Seq <= s.job.Seq {
+		return nil
+	}
+	before := s.job
+	s.job = s.job.Apply(e)
+	if p, ok := live.Said(e); ok {
+		s.saying.end(p)
+	}
+	s.verdict(m, e)
+	s.happened(m, before, e)
+	return tea.Batch(s.load(m), s.ring(m), s.retodo(m, e))
+}
+
+// happened says what has changed for whoever looks at the job.
+func (s *jobScreen) happened(m *Model, before view.Job, e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Asked:
+		switch {
+		case before.Review == nil && s.job.Review != nil:
+			s.page, s.rings = s.first(), true
+			m.put.sprung = m.o.Now() // what is pressed now was meant for something else
+			m.notify("It waits for you: " + view.OneLine(b.Title))
+		case before.Review != nil && before.Review.Gate == b.Gate && s.own:
+			s.own = false
+			m.notifyNow(fmt.Sprintf("Kept: this is revision %d now.", b.Revision))
+		case before.Review != nil && before.Review.Gate == b.Gate:
+			m.put.sprung = m.o.Now()
+			m.notify(fmt.Sprintf("The plan was edited elsewhere: this is revision %d now.", b.Revision))
+		case b.Kind == event.GatePermission:
+			s.rings = true
+			m.notify(view.OneLine(b.Title) + " Press p.")
+		}
+	case event.Kept:
+		s.own = s.edits[b.Ref]
+		delete(s.edits, b.Ref)
+	case event.Closed:
+		m.notify(s.closedWords(b))
+		if b.Choice != event.ReviewCancel && before.Review != nil && before.Review.Gate == b.Gate {
+			s.page = jobProgress
+			s.note.on = s.note.on && s.note.kind != jobFeedback
+		}
+	case event.JobEnded:
+		s.page, s.rings = jobProgress, true
+	}
+}
+
+// closedWords say what was decided, and who has.
+func (s *jobScreen) closedWords(c event.Closed) string {
+	words := map[string]string{
+		event.ReviewApprove: "the plan is carried out", event.ReviewSkip: "the plan is carried out, and no plan is asked about again",
+		event.ReviewChange: "the plan is changed, and you are asked again", event.ReviewCancel: "the job is cancelled",
+		event.TroubleRetry: "it goes on", event.PermitOnce: "allowed once", event.PermitRun: "allowed for this job",
+		event.PermitAlways: "allowed from now on", event.PermitDeny: "denied",
+	}
+	what := cmp.Or(words[c.Choice], c.Choice)
+	if c.By != by && c.By != "" {
+		return "Decided elsewhere (" + view.OneLine(c.By) + "): " + what + "."
+	}
+	return "Decided: " + what + "."
+}
+
+// ring calls a person who looks elsewhere.
+func (s *jobScreen) ring(m *Model) tea.Cmd {
+	if !s.rings {
+		return nil
+	}
+	s.rings = false
+	switch {
+	case s.job.State.Frozen():
+		return m.call("a job waits for you")
+	case s.job.State.Over():
+		return m.call("a job is over: " + string(s.job.State))
+	case len(s.job.Gates) > 0:
+		return m.call("an agent asks for a permission")
+	}
+	return nil
+}
+
+// wake has somebody drive a job that has something to do, and listens to them.
+func (s *jobScreen) wake(m *Model) tea.Cmd {
+	if s.job.State.Over() && len(s.job.Heard) == 0 || s.job.Seq > 0 && s.woken == s.job.Seq {
+		return nil
+	}
+	s.woken = s.job.Seq
+	c, id := m.c, s.id
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		err := c.Wake(ctx, id)
+		return func(m *Model) tea.Cmd {
+			if err != nil {
+				m.notify("Nobody could be set to work on it: " + err.Error())
+				return nil
+			}
+			s.listen(m)
+			return nil
+		}
+	})
+}
+
+// listen hears what the agent says while it works.
+func (s *jobScreen) listen(m *Model) {
+	if m.job == s && !s.job.State.Frozen() && !s.job.State.Over() {
+		m.feed.overhear(s.id)
+	}
+}
+
+// jobFiles is what was read of the files of a job.
+type jobFiles struct {
+	reading string // the commit that is being read, or was last
+	version int    // changes when something was read
+	texts   map[string]jobText
+	diff    []control.FileDiff
+	wrong   string
+}
+
+// A jobText is a file as it was read.
+type jobText struct {
+	hash event.Hash
+	text string
+}
+
+// load reads the files as they were committed last, once for each commit.
+func (s *jobScreen) load(m *Model) tea.Cmd {
+	commit, since := s.job.Commit, ""
+	if n := len(s.job.Rounds); n > 0 {
+		since = s.job.Rounds[n-1].Since
+	}
+	key := commit + " " + since
+	if commit == "" || s.files.reading == key {
+		return nil
+	}
+	s.files.reading = key
+	c, id, kept := m.c, s.id, s.job.Files
+	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
+		f := jobFiles{reading: key, texts: map[string]jobText{}}
+		for _, k := range kept {
+			if k.Path != planFile && k.Path != memoryFile && k.Path != todosFile {
+				continue
+			}
+			if _, p, err := c.JobFile(ctx, id, k.Path, commit); err != nil {
+				f.wrong = err.Error()
+			} else {
+				f.texts[k.Path] = jobText{k.Hash, string(p)}
+			}
+		}
+		if since != "" {
+			var err error
+			if f.diff, err = c.JobDiff(ctx, id, since, commit, ""); err != nil {
+				f.wrong = err.Error()
+			}
+			slices.SortStableFunc(f.diff, func(a, b control.FileDiff) int { return planFirst(a) - planFirst(b) })
+		}
+		return func(*Model) tea.Cmd {
+			if s.files.reading == key { // else something newer is being read
+				f.version = s.files.version + 1
+				s.files = f
+			}
+			return nil
+		}
+	})
+}
+
+// planFirst is the place of a file among those that have changed.
+func planFirst(d control.FileDiff) int {
+	files := []string{planFile, memoryFile, todosFile}
+	if i := slices.Index(files, d.Path); i >= 0 {
+		return i
+	}
+	return len(files)
+}
+
+// lines are those of a file.
+func (t jobText) lines() []string { return strings.Split(strings.TrimRight(t.text, "\n"), "\n") }
