@@ -54,7 +54,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	if testing.Short() {
+	if testing.Short() || race { // the program is another process: the detector would see nothing of it
 		t.Skip("takes a browser")
 	}
 	for _, p := range []string{"node", "chromium", "git"} {
