@@ -104,24 +104,30 @@ func undriven(flows []control.Flow) []string {
 
 // sound counts what there is.
 func sound(flows []control.Flow) string {
-	sessions := 0
+	n := map[string]int{}
 	for _, f := range flows {
-		if f.Kind == view.KindSession {
-			sessions++
+		switch f.Kind {
+		case view.KindSession, view.KindJob:
+			n[f.Kind]++
+		default:
+			n[view.KindRun]++
 		}
 	}
-	count := func(n int, what string) string {
-		if n == 1 {
-			return "1 " + what
+	var all []string
+	for _, what := range []string{view.KindRun, view.KindSession, view.KindJob} {
+		switch {
+		case n[what] == 1:
+			all = append(all, "1 "+what)
+		case n[what] > 1:
+			all = append(all, fmt.Sprintf("%d %ss", n[what], what))
 		}
-		return fmt.Sprintf("%d %ss", n, what)
 	}
-	out, runs := count(sessions, "session"), count(len(flows)-sessions, "run")
-	switch {
-	case sessions == 0:
-		out = runs
-	case sessions < len(flows):
-		out = runs + " and " + out
+	out := "0 runs"
+	if last := len(all) - 1; last >= 0 {
+		out = all[last]
+		if last > 0 {
+			out = strings.Join(all[:last], ", ") + " and " + out
+		}
 	}
 	if len(flows) == 1 {
 		return out + ", sound"

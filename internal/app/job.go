@@ -57,7 +57,11 @@ func (a *App) NewJob(ctx context.Context, r control.JobRequest) (event.FlowID, e
 		err = a.first(ctx, id, s)
 	}
 	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(s.Dir))
+		err = errors.Join(err, os.RemoveAll(s.Dir))
+		for _, dir := range []string{a.state("jobs"), a.state()} {
+			_ = os.Remove(dir) // if nothing else is in it: nothing was done
+		}
+		return "", err
 	}
 	return id, nil
 }

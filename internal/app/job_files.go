@@ -55,9 +55,7 @@ func (a *App) JobFiles(ctx context.Context, id event.FlowID, at string) ([]contr
 	return out, nil
 }
 
-func jobFile(f jobdir.File) control.JobFile {
-	return control.JobFile{Path: f.Path, Size: f.Size, Hash: f.Hash, Edit: f.Edit, Commit: f.Commit}
-}
+func jobFile(f jobdir.File) control.JobFile { return control.JobFile(f) }
 
 // JobFile implements [control.Jobs].
 func (a *App) JobFile(ctx context.Context, id event.FlowID, path, at string) (control.JobFile, []byte, error) {

@@ -159,12 +159,12 @@ func TestJobWithoutReview(t *testing.T) {
 func TestJobRevised(t *testing.T) {
 	a := bureau(t, "")
 	id := a.newJob(t, control.JobRequest{Paths: []string{"offers"}})
-	j := a.settleJob(t, id)
+	a.settleJob(t, id)
 	comment := event.Fact{ID: "test/c1", Body: event.Commented{Path: "plan.md", Line: 3, Text: "Say which numbers.", By: "ann"}}
 	if err := a.Send(t.Context(), id, comment); err != nil {
 		t.Fatal(err)
 	}
-	j = a.settleJob(t, id)
+	j := a.settleJob(t, id)
 	a.decideJob(t, j, event.ReviewChange, "Leave Kestrel out.")
 	j = a.settleJob(t, id)
 	if j.State != view.JobReview || len(j.Rounds) != 2 || j.StagedName != "As reviewed" || len(j.Threads) != 1 || j.Threads[0].Answer == nil {
