@@ -40,6 +40,10 @@ var measurements = []struct {
 	{"config", validation},
 	{"sandboxes", sandboxes},
 	{"window", windows},
+	{"job", jobs},
+	{"cockpit", cockpits},
+	{"stream", streams},
+	{"audit", audits},
 	{"search", searches},
 }
 
