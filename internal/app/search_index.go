@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,7 @@ type finder struct {
 	ctx    context.Context // of what goes on in the background; nil until something does
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+	after  time.Duration // embedAfter, unless it is set
 }
 
 // life is how long things go on in the background. The lock is held.
@@ -205,13 +207,13 @@ func (f *finder) heed(a *App, id event.FlowID, s event.JobStarted, events []even
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if t := f.later[id]; t != nil {
-		t.Reset(embedAfter)
+		t.Reset(cmp.Or(f.after, embedAfter))
 		return
 	}
 	if f.later == nil {
 		f.later = map[event.FlowID]*time.Timer{}
 	}
-	f.later[id] = time.AfterFunc(embedAfter, func() { f.prepare(a, id, s) })
+	f.later[id] = time.AfterFunc(cmp.Or(f.after, embedAfter), func() { f.prepare(a, id, s) })
 }
 
 // leave is that a job is not worked on any more.

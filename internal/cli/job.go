@@ -28,11 +28,11 @@ is done. It goes on in a process of its own: closing everything changes nothing.
   conclave job review k3f9
   conclave job approve k3f9
   conclave job wait k3f9`,
-		Args: args(0, 0, "a command: new, list, show, review, approve, revise, correct, cancel, wait, files or diff"),
+		Args: args(0, 0, "a command: new, list, show, review, approve, revise, correct, cancel, ask, wait, files or diff"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(newJobNew(e), newJobList(e), newJobShow(e), newJobReview(e), newJobApprove(e), newJobRevise(e), newJobCorrect(e),
-		newJobCancel(e), newJobWait(e), newJobFiles(e), newJobDiff(e))
+		newJobCancel(e), newJobAsk(e), newJobWait(e), newJobFiles(e), newJobDiff(e))
 	return c
 }
 
