@@ -59,8 +59,14 @@ func jobStanding(ctx context.Context, log eventlog.Log, id event.FlowID) (*job.J
 // untilSettled drives a job until it waits for a person or is over, and nobody has
 // said anything more to it.
 func (a *App) untilSettled(ctx context.Context, log eventlog.Log, id event.FlowID, s event.JobStarted, takeOver bool, also ...event.Fact) error {
-	for ; ; takeOver, also = false, nil {
-		if err := a.workOn(ctx, log, id, s, takeOver, also...); !errors.Is(err, errAtRest) {
+	for tries := 0; ; takeOver, also = false, nil {
+		err := a.workOn(ctx, log, id, s, takeOver, also...)
+		switch {
+		case errors.Is(err, errAtRest):
+		case err != nil && ctx.Err() == nil && tries < cancelTries && cancelled(ctx, log, id):
+			tries++ // it could not go on, and need not
+			continue
+		default:
 			return err
 		}
 		// Something may have been said at the last moment. Whoever says more from
@@ -70,6 +76,19 @@ func (a *App) untilSettled(ctx context.Context, log eventlog.Log, id event.FlowI
 			return err
 		}
 	}
+}
+
+// cancelTries is how often a job that cannot go on is taken up to be cancelled: what
+// it cannot do may fail before anybody has heard that it is not wanted any more.
+const cancelTries = 3
+
+// cancelled reports whether somebody has asked for a job to end that is not over.
+func cancelled(ctx context.Context, log eventlog.Log, id event.FlowID) bool {
+	now, err := jobStanding(ctx, log, id)
+	if err != nil || now.Cancelling() {
+		return err == nil
+	}
+	return pending(ctx, log, id, func(b event.Body) bool { return event.Kind(b) == event.Kind(event.CancelRequested{}) })
 }
 
 func (a *App) workOn(ctx context.Context, log eventlog.Log, id event.FlowID, s event.JobStarted, takeOver bool, also ...event.Fact) error {
@@ -91,16 +110,18 @@ const never = time.Duration(1<<63 - 1)
 // decider would take.
 func pendingFor(ctx context.Context, log eventlog.Log, id event.FlowID, d flow.Decider) bool {
 	s, ok := d.(flow.Sorter)
-	if !ok {
-		return false
-	}
+	return ok && pending(ctx, log, id, s.Hears)
+}
+
+// pending reports whether something of a kind waits in the inbox of a flow.
+func pending(ctx context.Context, log eventlog.Log, id event.FlowID, is func(event.Body) bool) bool {
 	ctx, done := context.WithTimeout(ctx, glance)
 	defer done()
 	for f, err := range log.Inbox(ctx, id) {
 		if err != nil {
 			return false // nobody could drive it
 		}
-		if s.Hears(f.Body) {
+		if is(f.Body) {
 			return true
 		}
 	}

@@ -77,7 +77,9 @@ func (h *shop) Do(ctx context.Context, c flow.Command, p engine.Port) []event.Fa
 		f = c.Fact(b)
 	case job.Keep:
 		var b event.Kept
-		b, err = h.dir.Carry(ctx, c, func(t event.Content) (string, error) { return h.a.Text(ctx, t) })
+		if b, err = h.dir.Carry(ctx, c, func(t event.Content) (string, error) { return h.a.Text(ctx, t) }); err != nil {
+			b, err = h.asKept(ctx, err)
+		}
 		f = c.Fact(b)
 	case job.Work:
 		var w *agent.Worker
@@ -97,6 +99,18 @@ func (h *shop) Do(ctx context.Context, c flow.Command, p engine.Port) []event.Fa
 		return nil
 	}
 	return []event.Fact{f}
+}
+
+// asKept is the workspace as it was kept last, for a job that somebody wants to end:
+// that its workspace cannot be kept any more does not keep them from it.
+func (h *shop) asKept(ctx context.Context, failed error) (event.Kept, error) {
+	now, err := jobStanding(ctx, h.log, h.id)
+	if err != nil || !now.Cancelling() {
+		return event.Kept{}, failed
+	}
+	b := event.Kept{Same: true}
+	b.Commit, b.Files, b.Plan = now.Workspace()
+	return b, nil
 }
 
 // worker is the agent that takes a turn.

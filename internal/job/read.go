@@ -21,6 +21,9 @@ func (j *Job) AtRest() bool {
 	return len(j.inbox) == 0 && len(j.s.Keeps) == 0 && len(j.Due()) == 0 && (j.Over() || j.Frozen())
 }
 
+// Cancelling reports whether somebody wants the job to end that is not over yet.
+func (j *Job) Cancelling() bool { return j.s.Cancel != nil && !j.Over() }
+
 // Started is how the job began.
 func (j *Job) Started() (b event.JobStarted, ok bool) {
 	if j.s.Started == nil {
