@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"conclave/internal/cli"
 	"conclave/internal/control"
@@ -51,7 +52,8 @@ func serveWeb(ctx context.Context, c control.Control, o cli.WebOptions) error {
 	address := "http://" + l.Addr().String() + "/?token=" + now.Token
 	fmt.Fprintln(o.Out, address)
 	if o.Open {
-		if err := openBrowser(ctx, address); err != nil {
+		defer os.Remove(a.state(doorFile))
+		if err := a.openBrowser(address); err != nil {
 			o.Say("No browser could be opened, open the address yourself: " + err.Error())
 		}
 	}
@@ -69,33 +71,43 @@ func listenAgain(address, port string) (net.Listener, error) {
 	return web.Listen(address)
 }
 
+// served is what was kept. A token that others can read, or that came along with
+// the project, is none.
 func (a *App) served() served {
 	var out served
+	info, err := os.Lstat(a.state("serve.json"))
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return out
+	}
 	if text, err := os.ReadFile(a.state("serve.json")); err == nil {
 		_ = json.Unmarshal(text, &out) // or else a new token is made
 	}
 	return out
 }
 
-// keepServed writes what is kept, for this user alone.
 func (a *App) keepServed(s served) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
+	return a.keepPrivate("serve.json", append(text, '\n'))
+}
+
+// keepPrivate writes a file of the project's state for this user alone.
+func (a *App) keepPrivate(name string, text []byte) error {
 	if err := os.MkdirAll(a.state(), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(a.state(), "serve-*.json") // is made 0600
+	f, err := os.CreateTemp(a.state(), "*-"+name) // is made 0600
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(text, '\n'))
+	_, err = f.Write(text)
 	if e := f.Close(); err == nil {
 		err = e
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(a.state(), "serve.json"))
+		err = os.Rename(f.Name(), a.state(name))
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
@@ -103,16 +115,30 @@ func (a *App) keepServed(s served) error {
 	return err
 }
 
-// openBrowser has the person's browser show an address.
-func openBrowser(ctx context.Context, address string) error {
-	var cmd *exec.Cmd
-	switch runtime.GOOS {
-	case "darwin":
-		cmd = exec.CommandContext(ctx, "open", address)
-	case "windows":
-		cmd = exec.CommandContext(ctx, "rundll32", "url.dll,FileProtocolHandler", address)
-	default:
-		cmd = exec.CommandContext(ctx, "xdg-open", address)
+// doorFile is a page that leads to the cockpit.
+const doorFile = "serve.html"
+
+// openBrowser has the person's browser show an address. Everybody on the machine
+// sees what programs are called with, so the address is in a file of the person's.
+func (a *App) openBrowser(address string) error {
+	door := `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=` + address + `">` +
+		`<title>Conclave</title><a href="` + address + `">Open the cockpit</a>` + "\n"
+	if err := a.keepPrivate(doorFile, []byte(door)); err != nil {
+		return err
 	}
-	return cmd.Run()
+	file, err := filepath.Abs(a.state(doorFile))
+	if err != nil {
+		return err
+	}
+	name := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		name = "open"
+	}
+	// It may be the browser itself that runs, for as long as it likes and without us.
+	cmd := exec.Command(name, file)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
 }

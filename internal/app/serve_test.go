@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"conclave/internal/cli"
@@ -14,7 +16,7 @@ import (
 
 // serving is the cockpit of a project, as conclave serve starts it: the address it
 // prints, and what ends it.
-func serving(t *testing.T, dir string) (address string, end func()) {
+func serving(t *testing.T, dir string, open bool) (address string, end func()) {
 	t.Helper()
 	a, err := Open(dir)
 	if err != nil {
@@ -24,7 +26,7 @@ func serving(t *testing.T, dir string) (address string, end func()) {
 	in, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := serveWeb(ctx, a, cli.WebOptions{Listen: "127.0.0.1:0", Out: out, Say: func(s string) { t.Log(s) }})
+		err := serveWeb(ctx, a, cli.WebOptions{Listen: "127.0.0.1:0", Open: open, Out: out, Say: func(s string) { t.Log(s) }})
 		_ = out.CloseWithError(err)
 		ended <- err
 	}()
@@ -48,7 +50,7 @@ func serving(t *testing.T, dir string) (address string, end func()) {
 func TestServeKeepsItsAddress(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	dir := t.TempDir()
-	first, end := serving(t, dir)
+	first, end := serving(t, dir, false)
 	jar := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer jar.CloseIdleConnections()
 	a, err := jar.Get(first)
@@ -85,7 +87,7 @@ func TestServeKeepsItsAddress(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the token is kept as %v, %v", info, err)
 	}
-	again, end := serving(t, dir)
+	again, end := serving(t, dir, false)
 	defer end()
 	if again != first {
 		t.Errorf("it was at %s and is at %s", first, again)
@@ -104,5 +106,65 @@ func TestServeIsForThisMachine(t *testing.T) {
 	err = serveWeb(t.Context(), a, cli.WebOptions{Listen: "0.0.0.0:0", Out: io.Discard, Say: func(string) {}})
 	if err == nil || !strings.Contains(err.Error(), "this machine only") {
 		t.Errorf("it says %v", err)
+	}
+}
+
+// Everybody on a machine sees what programs are called with, so the browser is
+// given the token in a file.
+func TestTheBrowserIsToldTheTokenInPrivate(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	bin, dir := t.TempDir(), t.TempDir()
+	pipe := filepath.Join(bin, "called") // of one who does not come back: a browser in the foreground
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\necho \"$@\" >" + pipe + "\n"
+	for _, name := range []string{"xdg-open", "open"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin)
+	address, end := serving(t, dir, true)
+	base, token, _ := strings.Cut(address, "/?token=")
+	r, err := http.Get(base + "/none.js") // it is served while the browser runs
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+	called, err := os.ReadFile(pipe)
+	if err != nil || strings.Contains(string(called), token) {
+		t.Fatalf("the browser is called with %q, %v", called, err)
+	}
+	name := strings.TrimSpace(string(called))
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%s: %v, %v", name, info, err)
+	}
+	if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), address) {
+		t.Errorf("it leads to %s, %v", text, err)
+	}
+	end()
+	if _, err := os.Stat(name); !os.IsNotExist(err) {
+		t.Errorf("it is left behind: %v", err)
+	}
+}
+
+// A token that others could have read, or that came with a project, is not used.
+func TestAKnownTokenIsNotUsed(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := t.TempDir()
+	if err := os.MkdirAll(dir+"/.conclave", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	known := "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if err := os.WriteFile(dir+"/.conclave/serve.json", []byte(`{"token":"`+known+`","port":""}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	address, end := serving(t, dir, false)
+	defer end()
+	if strings.Contains(address, known) {
+		t.Errorf("it is served at %s", address)
 	}
 }

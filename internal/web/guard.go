@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"html"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -110,7 +112,7 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 			})
 			q.Del("token")
 			// The path is our own: one that begins with // would lead elsewhere.
-			http.Redirect(w, r, (&url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: q.Encode()}).String(), http.StatusSeeOther)
+			lead(w, r, (&url.URL{Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: q.Encode()}).String())
 			return
 		}
 		if s.known(r) {
@@ -129,6 +131,18 @@ func (s *Server) authorized(next http.Handler) http.Handler {
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = w.Write([]byte("This is Conclave's cockpit, and this browser has not shown its token.\nOpen the address that conclave serve printed; it ends in ?token=…\n"))
 	})
+}
+
+// lead sends a browser on. To whoever follows a link of another page it does not
+// give a strict cookie back, redirected or not; a page of our own leads on then.
+func lead(w http.ResponseWriter, r *http.Request, to string) {
+	if r.Header.Get("Sec-Fetch-Site") != "cross-site" {
+		http.Redirect(w, r, to, http.StatusSeeOther)
+		return
+	}
+	to = html.EscapeString(to)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = io.WriteString(w, `<!doctype html><meta http-equiv="refresh" content="0;url=`+to+`"><title>Conclave</title><a href="`+to+`">Go on</a>`+"\n")
 }
 
 func (s *Server) known(r *http.Request) bool {

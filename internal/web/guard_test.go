@@ -109,6 +109,15 @@ func TestTheAddressLogsIn(t *testing.T) {
 	if got := a.Header.Get("Location"); got != "/evil.test/" {
 		t.Errorf("sent on to %q", got)
 	}
+	a = ask1(s, func(r *http.Request) { // a link in another page
+		r.Header.Del("Authorization")
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		r.URL.Path, r.URL.RawQuery = `/jobs/"><script>`, "token="+token+"&tab=plan&x=%22%3E"
+	})
+	text, _ := io.ReadAll(a.Body)
+	if want := `content="0;url=/jobs/%22%3E%3Cscript%3E?tab=plan&amp;x=%22%3E"`; a.StatusCode != 200 || len(a.Cookies()) != 1 || !strings.Contains(string(text), want) {
+		t.Errorf("%d, led on by %s", a.StatusCode, text)
+	}
 	a = ask1(s, func(r *http.Request) { r.Header.Del("Authorization"); r.URL.Path, r.URL.RawQuery = "/", "token=wrong" })
 	if a.StatusCode != 401 || len(a.Cookies()) > 0 {
 		t.Errorf("a wrong token: %d", a.StatusCode)
