@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
@@ -17,7 +16,7 @@ import (
 const (
 	auditMost    = 200     // rows of a page
 	auditLooked  = 2000    // events that are looked at for one
-	auditChunk   = 250     // of them at a time
+	auditChunk   = 250     // of them at first
 	auditBlobs   = 4 << 20 // bytes of long texts that are read for the previews of one
 	auditPreview = 1 << 20 // the longest of them
 	auditRuns    = 50      // the newest runs that are listed with their flow
@@ -58,46 +57,34 @@ func (a *App) audited(ctx context.Context, id event.FlowID) (eventlog.Log, uint6
 		return nil, 0, err
 	}
 	n, err := lastSeq(ctx, log, id)
-	if errors.Is(err, eventlog.ErrNotFound) || eventlog.CheckFlow(id) != nil {
-		return nil, 0, &control.NotFound{What: "flow", Typed: string(id)}
+	if errors.Is(err, eventlog.ErrNotFound) {
+		err = &control.NotFound{What: "flow", Typed: string(id)}
 	}
 	return log, n, err
 }
 
-// lastSeq is the number of the last event of a flow. A log can be read from
-// anywhere and does not say where it ends: that is looked for in ever smaller
-// steps, some thirty of them however long it is.
+// lastSeq is the number of the last event of a flow. A log that cannot tell it by
+// itself is asked for the list of flows.
 func lastSeq(ctx context.Context, log eventlog.Log, id event.FlowID) (uint64, error) {
-	has := func(n uint64) (bool, error) {
-		for _, err := range log.Read(ctx, id, n) {
-			return err == nil, err
+	if x, ok := log.(interface {
+		Last(context.Context, event.FlowID) (uint64, error)
+	}); ok {
+		n, err := x.Last(ctx, id)
+		if err == nil && n == 0 {
+			err = eventlog.ErrNotFound
 		}
-		return false, nil
+		return n, err
 	}
-	lo, hi := uint64(0), uint64(1) // there is an event lo, or lo is 0
-	for {
-		ok, err := has(hi)
-		if err != nil {
-			return 0, err
-		}
-		if !ok {
-			break
-		}
-		lo, hi = hi, 2*hi
+	flows, err := log.Flows(ctx)
+	if err != nil {
+		return 0, err
 	}
-	for lo+1 < hi {
-		mid := lo + (hi-lo)/2
-		ok, err := has(mid)
-		if err != nil {
-			return 0, err
-		}
-		if ok {
-			lo = mid
-		} else {
-			hi = mid
+	for _, f := range flows {
+		if f.ID == id {
+			return f.Last.Seq, nil
 		}
 	}
-	return lo, nil
+	return 0, eventlog.ErrNotFound
 }
 
 // runsOf are the newest runs that a job or a session has launched.
@@ -124,22 +111,13 @@ func (a *App) runsOf(ctx context.Context, id event.FlowID) ([]event.FlowID, erro
 	return out[max(0, len(out)-auditRuns):], nil
 }
 
-// owns reports whether a flow is the other one, or launched it.
-func (a *App) owns(ctx context.Context, id, other event.FlowID) bool {
-	if id == other {
-		return true
-	}
-	runs, err := a.runsOf(ctx, id)
-	return err == nil && slices.Contains(runs, other)
-}
-
 // An auditSource is a flow that is read from its end.
 type auditSource struct {
-	id   event.FlowID
-	next uint64        // the newest event that was not read yet
-	have []event.Event // read and not listed, oldest first
-	// placed: next is before the page.
-	placed bool
+	id     event.FlowID
+	next   uint64        // the newest event that was not read yet
+	have   []event.Event // read and not listed, oldest first
+	size   uint64        // how many are read next
+	placed bool          // next is before the page
 }
 
 // An auditPager makes one page.
@@ -199,18 +177,19 @@ func (p *auditPager) pop(sources []*auditSource) (event.Event, bool, error) {
 	return e, true, nil
 }
 
-// fill reads the next events of a source, fewer of each the more there are.
+// fill reads the next events of a source: few of each where there are many, and
+// ever more where little of what is read is listed.
 func (p *auditPager) fill(s *auditSource, sources int) error {
 	if !s.placed {
 		if err := p.place(s); err != nil {
 			return err
 		}
-		s.placed = true
+		s.placed, s.size = true, uint64(max(auditChunk/sources, 10))
 	}
 	if len(s.have) > 0 || s.next == 0 {
 		return nil
 	}
-	from := s.next - min(uint64(max(auditChunk/sources, 10)), s.next) + 1
+	from := s.next - min(s.size, s.next) + 1
 	for e, err := range p.log.Read(p.ctx, s.id, from) {
 		if err != nil {
 			return err
@@ -220,7 +199,7 @@ func (p *auditPager) fill(s *auditSource, sources int) error {
 		}
 		s.have = append(s.have, e)
 	}
-	s.next = from - 1
+	s.next, s.size = from-1, min(2*s.size, auditLooked)
 	return nil
 }
 

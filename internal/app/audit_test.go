@@ -116,10 +116,14 @@ func audit(t testing.TB, a *App, id event.FlowID, q control.AuditQuery) control.
 }
 
 // A page of the audit of a job of 10,000 steps is small, whatever is asked for and
-// however far back; all pages together are every event once. How long one takes is
-// measured by BenchmarkAudit. Acceptance check 8. IP-16
+// however far back. How long one takes is measured by BenchmarkAudit. Acceptance
+// check 8. IP-16
 func TestAuditOfALongJob(t *testing.T) {
-	const steps, small = 10_000, 1 << 20
+	const small = 1 << 20
+	steps := 10_000
+	if raceEnabled {
+		steps = 1000
+	}
 	a := bare(t, "agents: []\n")
 	longJob(t, a, "job-long", steps)
 	total := uint64(5 + 4*steps)
@@ -136,9 +140,15 @@ func TestAuditOfALongJob(t *testing.T) {
 			t.Errorf("%+v begins with %d", q, p.Rows[0].Seq)
 		}
 	}
-	want := total
+}
+
+// All pages together are every event once.
+func TestAuditPages(t *testing.T) {
+	a := bare(t, "agents: []\n")
+	longJob(t, a, "job-long", 300)
+	want := uint64(5 + 4*300)
 	for before := uint64(0); ; {
-		p := audit(t, a, "job-long", control.AuditQuery{Before: before})
+		p := audit(t, a, "job-long", control.AuditQuery{Before: before, Limit: 170})
 		for _, r := range p.Rows {
 			if r.Seq != want {
 				t.Fatalf("event %d is listed where %d should be", r.Seq, want)
@@ -177,7 +187,7 @@ func BenchmarkAudit(b *testing.B) {
 // more than so many.
 func TestAuditByGroup(t *testing.T) {
 	a := bare(t, "agents: []\n")
-	longJob(t, a, "job-long", 3000)
+	longJob(t, a, "job-long", 1000)
 	found, pages := 0, 0
 	for before := uint64(0); ; pages++ {
 		p := audit(t, a, "job-long", control.AuditQuery{Before: before, Groups: []view.AuditGroup{view.AuditError}})
@@ -191,7 +201,7 @@ func TestAuditByGroup(t *testing.T) {
 			break
 		}
 	}
-	if found != 3 || pages < 2 {
+	if found != 1 || pages < 2 {
 		t.Errorf("%d errors on %d pages", found, pages+1)
 	}
 }
@@ -284,9 +294,6 @@ func TestAuditWithRuns(t *testing.T) {
 	s, err := a.Spend(t.Context(), "job-1")
 	if err != nil || s.Total.Calls != 30 || s.Total.Cost != 3000 || len(s.Models) != 1 || s.Phases[0].Calls != 30 {
 		t.Errorf("spent %+v, %v", s, err)
-	}
-	if !a.owns(t.Context(), "job-1", "run-1") || a.owns(t.Context(), "job-1", "run-2") {
-		t.Error("it is not known which runs are the job's")
 	}
 }
 

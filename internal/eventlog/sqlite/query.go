@@ -57,6 +57,10 @@ func (l *Log) last(ctx context.Context, flow event.FlowID) (last uint64, err err
 	return last, fail("read", l.file, err)
 }
 
+// Last is the number of the flow's last event, or 0 if there is none. Not every
+// log can tell so quickly: whoever wants to know asks whether this one does.
+func (l *Log) Last(ctx context.Context, flow event.FlowID) (uint64, error) { return l.last(ctx, flow) }
+
 // entries returns a chunk of the inbox entries after the one numbered seen.
 func (l *Log) entries(ctx context.Context, flow event.FlowID, seen uint64) (out []record.Record, err error) {
 	err = l.view(ctx, func(c *conn) error {
