@@ -17,6 +17,7 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
 	"conclave/internal/gear"
+	"conclave/internal/job"
 	"conclave/internal/jobdir"
 )
 
@@ -106,7 +107,7 @@ func (a *App) first(ctx context.Context, id event.FlowID, b event.Body) error {
 // WouldReview implements [control.Jobs].
 func (a *App) WouldReview(ctx context.Context, r control.JobRequest) (bool, string, error) {
 	if strings.TrimSpace(r.Description) == "" {
-		r.Description = "-" // which may come later
+		r.Description = "What is to be done may be told later." // and need not be short
 	}
 	s, err := a.jobOf(ctx, r)
 	if err != nil {
@@ -121,19 +122,12 @@ func (a *App) WouldReview(ctx context.Context, r control.JobRequest) (bool, stri
 		return true, "every plan is to be looked at (planning.review: plans)", nil
 	}
 	var why []string
-	if n := len(r.Paths) + len(r.Uploads); n > 0 {
+	if len(r.Paths)+len(r.Uploads) > 0 { // how many is not known before they are copied
 		why = append(why, "there are documents")
 	}
-	if len(s.Sources) > 0 {
-		what := "there are datasources"
-		for _, d := range s.Sources {
-			if d.Write {
-				what = "there are datasources that may be changed"
-			}
-		}
-		why = append(why, what)
-	}
-	if len(why) == 0 {
+	s.Description = event.Inline(r.Description)
+	_, more := job.Reviews(s)
+	if why = append(why, more...); len(why) == 0 {
 		return false, "there are no documents and no datasources; it stops all the same if its plan has several phases or open questions", nil
 	}
 	return true, strings.Join(why, ", and "), nil

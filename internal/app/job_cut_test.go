@@ -162,3 +162,21 @@ func TestJobCancelledWithoutWorkspace(t *testing.T) {
 	}
 	a.sound(t, id)
 }
+
+// What is said beforehand of whether a job stops is what it then does.
+func TestJobStopsAsForetold(t *testing.T) {
+	a := bureau(t, "")
+	for _, r := range []control.JobRequest{
+		{Description: "Fix it"},
+		{Description: "Compare the three offers and draft a recommendation", Sources: []string{"dir:offers"}},
+	} {
+		r.Config = filepath.Join(a.project, "team.yaml")
+		stops, why, err := a.WouldReview(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := a.settleJob(t, a.newJob(t, r)); !stops || j.State != view.JobReview || !strings.Contains(j.Why, why) {
+			t.Errorf("%s: foretold was %t, %q; it is %s, %q", r.Description, stops, why, j.State, j.Why)
+		}
+	}
+}

@@ -132,7 +132,7 @@ func TestJobRequests(t *testing.T) {
 		t.Errorf("it began as %+v", j.Started)
 	}
 	would, why, err := a.WouldReview(t.Context(), control.JobRequest{Config: team, Sources: []string{"dir:offers,write"}})
-	if !would || !strings.Contains(why, "may be changed") || err != nil {
+	if !would || !strings.Contains(why, "may change 1") || err != nil {
 		t.Errorf("%v, %s, %v", would, why, err)
 	}
 }
