@@ -53,7 +53,7 @@ func audits(ctx context.Context, dir string) ([]row, error) {
 			return nil, err
 		}
 		first := time.Since(begin)
-		f, o, err := paired(21, floor, func() error { _, err := c.get(ctx, page); return err })
+		f, o, err := byTurns(21, floor, func() error { _, err := c.get(ctx, page); return err })
 		if err != nil {
 			return nil, err
 		}

@@ -45,10 +45,6 @@ func jobs(ctx context.Context, dir string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, err := median(21, func() error { return exec.Command(prog, "--version").Run() })
-	if err != nil {
-		return nil, err
-	}
 	kept, commit, err := commits(ctx, filepath.Join(dir, "commits"))
 	if err != nil {
 		return nil, err
@@ -61,9 +57,14 @@ func jobs(ctx context.Context, dir string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var frozen, atWork []time.Duration
+	var starts, frozen, atWork []time.Duration
 	n := 0
 	for range 7 {
+		start, err := median(5, command(project, prog, "--version"))
+		if err != nil {
+			return nil, err
+		}
+		starts = append(starts, start)
 		j, err := newJob(ctx, prog, project, file)
 		if err != nil {
 			return nil, err
@@ -76,10 +77,11 @@ func jobs(ctx context.Context, dir string) ([]row, error) {
 		}
 		atWork = append(atWork, d)
 	}
-	shown, err := shows(ctx, dir, prog, start)
+	shown, err := shows(ctx, dir, prog)
 	if err != nil {
 		return nil, err
 	}
+	start := middle(starts)
 	return []row{
 		against("`job new` until it waits for review, the demo's job", fmt.Sprintf("2 process starts, %d git commits", n), 2*start+time.Duration(n)*commit, middle(frozen), 4),
 		over("`job approve` until the agent is at work", "2 process starts", 2*start, middle(atWork), 150*time.Millisecond),
@@ -187,15 +189,22 @@ func commits(ctx context.Context, dir string) (row, time.Duration, error) {
 			git(ctx, bare, "add", "--all"), git(ctx, bare, "commit", "--quiet", "-m", "todo"))
 	}
 	ours := func() error {
-		k := job.Keep{Ref: fmt.Sprint("done/", n), Message: "todo", Write: true, Name: "Compare", Todos: todos()}
+		list := todos()
+		k := job.Keep{Ref: fmt.Sprint("done/", n), Message: "todo", Write: true, Name: "Compare", Todos: list}
 		if err := output(d.Path); err != nil {
 			return err
 		}
 		_, err := d.Carry(ctx, k, func(c event.Content) (string, error) { return c.Text, nil })
 		return err
 	}
-	f, o, err := paired(21, floor, ours)
-	return against("a todo's commit", "git add, git commit", f, o, 5), f, err
+	f, o, err := byTurns(21, floor, ours)
+	if err != nil {
+		return row{}, 0, err
+	}
+	if all, err := d.Log(ctx, 100); err != nil || len(all) != 22 {
+		return row{}, 0, fmt.Errorf("%d commits, and not 22: %w", len(all), err)
+	}
+	return against("a todo's commit", "git add, git commit", f, o, 5), f, nil
 }
 
 func git(ctx context.Context, dir string, args ...string) error {
@@ -209,7 +218,7 @@ func git(ctx context.Context, dir string, args ...string) error {
 
 // shows has the program show a job of 10,000 events. The floor is the start of the
 // process.
-func shows(ctx context.Context, dir, prog string, start time.Duration) (row, error) {
+func shows(ctx context.Context, dir, prog string) (row, error) {
 	project := filepath.Join(dir, "long")
 	if err := os.Mkdir(project, 0o700); err != nil {
 		return row{}, err
@@ -217,6 +226,6 @@ func shows(ctx context.Context, dir, prog string, start time.Duration) (row, err
 	if err := longJob(ctx, project, longJobID, 10_000/eventsOfStep); err != nil {
 		return row{}, err
 	}
-	ours, err := median(21, command(project, prog, "job", "show", string(longJobID)))
+	start, ours, err := byTurns(21, command(project, prog, "--version"), command(project, prog, "job", "show", string(longJobID)))
 	return over("`job show` of a job of 10,000 events", "start of the process", start, ours, 60*time.Millisecond), err
 }

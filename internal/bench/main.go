@@ -163,6 +163,23 @@ func paired(n int, floor, ours func() error) (f, o time.Duration, err error) {
 	return middle(fs), middle(os), nil
 }
 
+// byTurns is paired for what takes long: after each floor comes ours.
+func byTurns(n int, floor, ours func() error) (f, o time.Duration, err error) {
+	var fs, os []time.Duration
+	for range n {
+		begin := time.Now()
+		if err := floor(); err != nil {
+			return 0, 0, err
+		}
+		between := time.Now()
+		if err := ours(); err != nil {
+			return 0, 0, err
+		}
+		fs, os = append(fs, between.Sub(begin)), append(os, time.Since(between))
+	}
+	return middle(fs), middle(os), nil
+}
+
 func against(what string, floorName string, floor, ours time.Duration, atMost float64) row {
 	ratio := float64(ours) / float64(floor)
 	return row{

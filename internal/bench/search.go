@@ -215,7 +215,7 @@ func finding(ctx context.Context, x *index.Index, bare *sql.DB, h *hasty) ([]row
 		if err := find(ctx, x, h, m.mode); err != nil { // it reads the vectors
 			return nil, err
 		}
-		f, o, err := paired(51, m.floor, func() error { return find(ctx, x, h, m.mode) })
+		f, o, err := byTurns(31, m.floor, func() error { return find(ctx, x, h, m.mode) })
 		if err != nil {
 			return nil, err
 		}
