@@ -87,7 +87,13 @@ func (a *App) accompany(ctx context.Context, job event.FlowID, r control.JobRequ
 	case of.Job != "":
 		return "", control.Usagef("%s is about %s already", r.Companion, of.Job)
 	}
-	return r.Companion, a.Send(ctx, r.Companion, event.Fact{ID: "linked/" + string(job), Body: event.Linked{Job: job, By: s.By}})
+	// Under one id it can be said once: of two who begin a job from one outline,
+	// one is told.
+	err = a.Send(ctx, r.Companion, event.Fact{ID: "linked", Body: event.Linked{Job: job, By: s.By}})
+	if errors.Is(err, eventlog.ErrConflict) {
+		return "", control.Usagef("%s is about another job already", r.Companion)
+	}
+	return r.Companion, err
 }
 
 // first records the first fact of a flow that nobody drives yet.

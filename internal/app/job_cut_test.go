@@ -180,3 +180,44 @@ func TestJobStopsAsForetold(t *testing.T) {
 		}
 	}
 }
+
+// One outline becomes one job: whoever begins another from it is told, since the
+// companion looks into the first and into nothing else.
+//
+// IP-12 IP-19
+func TestOneJobOfAnOutline(t *testing.T) {
+	a := bureau(t, "")
+	of, err := a.Begin(t.Context(), event.SessionStarted{Kind: event.SessionCompanion, Config: filepath.Join(a.project, "team.yaml"), By: "ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := a.newJob(t, control.JobRequest{Companion: of})
+	r := control.JobRequest{Companion: of, Config: filepath.Join(a.project, "team.yaml"), Description: "Compare the three offers once more"}
+	for _, when := range []string{"that waits to be heard", "that was heard"} {
+		var usage *control.Usage
+		if id, err := a.NewJob(t.Context(), r); !errors.As(err, &usage) || !strings.Contains(err.Error(), string(of)) {
+			t.Errorf("another job, %s, of an outline of one %s: %v", id, when, err)
+		}
+		if err := a.Settle(t.Context(), of, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := a.Open(t.Context(), of); err != nil || s.Session.Talk.Job != first {
+		t.Errorf("the companion is about %+v, %v", s.Session, err)
+	}
+	left, err := os.ReadDir(a.state("jobs"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// An edit that is too long to be shown and edited again is refused.
+func TestJobEditTooLong(t *testing.T) {
+	a := bureau(t, "")
+	id := a.newJob(t, control.JobRequest{})
+	long := event.Edited{Path: "plan.md", Text: event.Inline(strings.Repeat("x", 2<<20)), By: "ann"}
+	var usage *control.Usage
+	if err := a.Send(t.Context(), id, event.Fact{ID: "edit", Body: long}); !errors.As(err, &usage) {
+		t.Errorf("an edit of 2 MiB: %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/flow"
+	"conclave/internal/jobdir"
 )
 
 // toJob makes something that is said to a job fit for its inbox. What a job does
@@ -17,6 +18,9 @@ func (a *App) toJob(ctx context.Context, id event.FlowID, f event.Fact) (event.F
 	var err error
 	switch b := f.Body.(type) {
 	case event.Edited:
+		if b.Text.Size > jobdir.LongestEdit {
+			return f, control.Usagef("%s is too long, %d KiB; what is edited can have %d KiB", b.Path, b.Text.Size>>10, jobdir.LongestEdit>>10)
+		}
 		b.Text, err = a.shelve(ctx, b.Text)
 		f.Body = b
 	case event.Corrected:

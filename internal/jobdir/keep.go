@@ -181,10 +181,13 @@ func plain(s string) string {
 	}, s))
 }
 
+// LongestEdit is how long a file can be that people edit.
+const LongestEdit = 1 << 20
+
 // Limits of what is told of the files with each commit.
 const (
-	mostKept = 200     // files
-	mostSize = 1 << 20 // of one that people can edit
+	mostKept = 200 // files
+	mostSize = LongestEdit
 )
 
 // stands is how the files stood in a commit.
