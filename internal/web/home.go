@@ -68,6 +68,9 @@ func (s *Server) home(r *http.Request) (any, error) {
 	out := homePage{Needs: []row{}, Working: []row{}, Done: []row{}}
 	for _, f := range flows {
 		one := s.row(r, f)
+		if len(words) > 0 {
+			s.progress(r, &one)
+		}
 		if kind != "" && kind != one.Kind || !matches(one, words) || hidden(f, one, len(words) > 0, asking[f.Parent]) {
 			continue
 		}
@@ -79,6 +82,13 @@ func (s *Server) home(r *http.Request) (any, error) {
 		default:
 			if out.Total++; out.Total > offset && len(out.Done) < limit {
 				out.Done = append(out.Done, one)
+			}
+		}
+	}
+	if len(words) == 0 { // only of those that are shown
+		for _, rows := range [][]row{out.Needs, out.Working, out.Done} {
+			for i := range rows {
+				s.progress(r, &rows[i])
 			}
 		}
 	}
@@ -127,8 +137,10 @@ func (s *Server) row(r *http.Request, f control.Flow) row {
 	one.Title, one.Preview = cmp.Or(f.Title(160), string(f.ID)), f.Preview(240)
 	one.Needs = f.Waiting && !f.Answered
 	one.Working = !one.Needs && !f.Finished && (f.Driver != nil && !idle(f) || f.Answered)
-	if f.Kind == view.KindJob {
-		s.jobRow(r, f, &one)
+	if f.Kind == view.KindJob && f.Damaged == "" { // it may wait with nobody driving it
+		one.Needs = f.Job.Frozen() || f.Waiting
+		one.Working = !one.Needs && !f.Job.Over()
+		one.Why, one.State = f.Why, jobWords(f.Job)
 	}
 	return one
 }
@@ -137,24 +149,19 @@ func idle(f control.Flow) bool {
 	return f.Kind == view.KindSession && (f.Doing == view.SessionIdle || f.Doing == "")
 }
 
-// jobRow says of a job what its fold says: it may wait with nobody driving it.
-func (s *Server) jobRow(r *http.Request, f control.Flow, one *row) {
-	if f.Damaged != "" {
+// progress adds to a job what it does, or has done. For that its log is read.
+func (s *Server) progress(r *http.Request, one *row) {
+	if one.Kind != view.KindJob || one.Damaged != "" {
 		return
 	}
-	now, err := s.Control.Open(r.Context(), f.ID)
+	now, err := s.Control.Open(r.Context(), one.ID)
 	if err != nil || now.Job == nil {
 		return
 	}
-	j := now.Job
-	one.Needs = j.State.Frozen() || len(j.Gates) > 0
-	one.Working = !one.Needs && !j.State.Over()
-	one.Why, one.State = j.Why, jobWords(j)
-	one.Title = cmp.Or(j.Started.Title, one.Title)
-	if j.Ended != nil {
-		one.Preview = cmp.Or(clip(j.Ended.Summary, 240), clip(j.Ended.Why, 240), one.Preview)
+	if e := now.Job.Ended; e != nil {
+		one.Preview = cmp.Or(clip(e.Summary, 240), clip(e.Why, 240), one.Preview)
 	} else {
-		one.Preview = cmp.Or(j.Doing, one.Preview)
+		one.Preview = cmp.Or(now.Job.Doing, one.Preview)
 	}
 }
 
@@ -164,4 +171,4 @@ var jobStates = map[view.JobState]string{
 }
 
 // jobWords is how a job stands.
-func jobWords(j *view.Job) string { return cmp.Or(jobStates[j.State], string(j.State)) }
+func jobWords(s view.JobState) string { return cmp.Or(jobStates[s], string(s)) }

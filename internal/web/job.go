@@ -40,7 +40,7 @@ func (s *Server) job(r *http.Request) (any, error) {
 	j := *now.Job
 	j.Started = private(j.Started)
 	out := jobPage{
-		Job: &j, State: jobWords(&j), Frozen: j.State.Frozen(), Over: j.State.Over(), Companion: j.Started.Companion,
+		Job: &j, State: jobWords(j.State), Frozen: j.State.Frozen(), Over: j.State.Over(), Companion: j.Started.Companion,
 		Description: s.text(ctx, j.Started.Description), Instructions: s.text(ctx, j.Started.Instructions),
 		Driver: s.driver(ctx, j.ID), Cost: jobCost(&j),
 	}

@@ -200,3 +200,22 @@ func TestFilesAreShownAsWhatTheyAre(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// Of many jobs that are done only those on the page are looked into.
+func TestHomeLooksIntoWhatItShows(t *testing.T) {
+	d := newDesk(t)
+	for i := range 300 {
+		d.add(event.FlowID(fmt.Sprintf("job-old-%d", i)), event.JobStarted{Title: "Old"}, event.JobEnded{Status: event.StatusSuccess, JobOutcome: event.JobOutcome{Summary: "It was Tuesday."}})
+	}
+	h := d.must(200, "GET", "/api/home?limit=20", nil)
+	done := h["done"].([]any)
+	if len(done) != 20 || h["total"].(float64) < 300 || d.opened > 30 {
+		t.Errorf("%d of %v shown, %d looked into", len(done), h["total"], d.opened)
+	}
+	if got := done[0].(map[string]any)["preview"]; got != "It was Tuesday." {
+		t.Errorf("a job that is done says %q", got)
+	}
+	if h := d.must(200, "GET", "/api/home?q=tuesday", nil); h["total"] != 300.0 {
+		t.Errorf("%v were found", h["total"])
+	}
+}

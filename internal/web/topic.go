@@ -161,16 +161,24 @@ func (p *topic) drop(t *tab) {
 	delete(p.tabs, t)
 }
 
-// glance is how often the list of flows is looked at while somebody watches it.
-const glance = 2 * time.Second
+// glance is how often the list of flows is looked at while somebody watches it, and
+// rest how many times as long as that takes is waited at least: a list of thousands
+// does not keep a processor busy.
+const (
+	glance = 2 * time.Second
+	rest   = 10
+)
 
 // list tells when the list of flows has changed. Its number is made of what the
 // list says, so that it means the same to the next server.
 func (p *topic) list(ctx context.Context) {
 	p.seq = listed(ctx, p.c)
 	close(p.ready)
-	for pause(ctx, glance, p.stir) {
+	wait := glance
+	for pause(ctx, wait, p.stir) {
+		begun := time.Now()
 		now := listed(ctx, p.c)
+		wait = max(glance, rest*time.Since(begun))
 		p.mu.Lock()
 		if now != p.seq && now != 0 {
 			p.seq = now

@@ -40,6 +40,7 @@ type world struct {
 	asleep  bool
 	woken   []event.FlowID
 	sent    int
+	opened  int
 	files   map[string]string
 	deltas  chan live.Delta
 	uploads map[string]string
@@ -163,6 +164,7 @@ func (w *world) fold(id event.FlowID) view.Snapshot {
 func (w *world) Open(_ context.Context, id event.FlowID) (view.Snapshot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.opened++
 	return w.fold(id), nil
 }
 
@@ -218,8 +220,12 @@ func (w *world) Flows(context.Context) ([]control.Flow, error) {
 	for _, id := range slices.Sorted(maps.Keys(w.logs)) {
 		all := w.logs[id]
 		f := control.Flow{Row: view.RowOf(all[0], all[len(all)-1])}
-		if s := w.fold(id).Session; s != nil {
-			f.Row = f.Row.With(*s)
+		now := w.fold(id)
+		if now.Session != nil {
+			f.Row = f.Row.With(*now.Session)
+		}
+		if now.Job != nil {
+			f.Row, f.Waiting = f.Row.WithJob(*now.Job), len(now.Job.Gates) > 0
 		}
 		out = append(out, f)
 	}
