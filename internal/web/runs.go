@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -207,8 +208,8 @@ func (s *Server) newRun(r *http.Request) (any, error) {
 	if strings.TrimSpace(in.Task) == "" {
 		return nil, bad("A run needs a task.")
 	}
-	ctx := r.Context()
-	return s.begun.once(ctx, "run", in.Key, func() (any, error) {
+	ctx := context.WithoutCancel(r.Context()) // begun whole, even if the browser goes meanwhile
+	return s.begun.once(r.Context(), "run", in.Key, func() (any, error) {
 		run, err := s.Control.Prepare(ctx, control.Request{Task: in.Task, Config: s.Config, Agents: in.Agents, Quick: in.Quick, Asks: true})
 		if err != nil {
 			return nil, err

@@ -1,6 +1,9 @@
 package web
 
 import (
+	"context"
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -136,5 +139,40 @@ func TestAKeyIsForOneThing(t *testing.T) {
 	talk := d.must(201, "POST", "/api/sessions", fields{"kind": "interactive", "key": "k"})
 	if job["id"] == talk["id"] {
 		t.Errorf("a conversation is %v", talk["id"])
+	}
+}
+
+// leaving is a world whose person closes the tab as soon as something is begun.
+type leaving struct {
+	*world
+	leave context.CancelFunc
+}
+
+func (l leaving) Begin(ctx context.Context, s event.SessionStarted) (event.FlowID, error) {
+	l.leave()
+	return l.world.Begin(ctx, s)
+}
+
+func (l leaving) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return l.world.Send(ctx, id, f)
+}
+
+// What is begun is begun whole: no conversation without its first words.
+func TestBegunWhole(t *testing.T) {
+	w := newWorld()
+	ctx, leave := context.WithCancel(t.Context())
+	s := New(Options{Control: leaving{w, leave}, Token: token})
+	defer s.Close()
+	ask1(s, func(r *http.Request) {
+		r.Method, r.URL.Path = "POST", "/api/sessions"
+		r.Header.Set("Content-Type", "application/json")
+		r.Body = io.NopCloser(strings.NewReader(`{"kind":"interactive","text":"Hello","key":"k"}`))
+		*r = *r.WithContext(ctx)
+	})
+	if w.sent != 1 {
+		t.Errorf("%d things were said", w.sent)
 	}
 }

@@ -172,8 +172,8 @@ func (s *Server) newSession(r *http.Request) (any, error) {
 	if in.Kind != "outline" && kinds[in.Kind] == "" {
 		return nil, bad("kind is outline, interactive or coordinate.")
 	}
-	ctx := r.Context()
-	return s.begun.once(ctx, "session", in.Key, func() (any, error) {
+	ctx := context.WithoutCancel(r.Context()) // begun whole, even if the browser goes meanwhile
+	return s.begun.once(r.Context(), "session", in.Key, func() (any, error) {
 		var id event.FlowID
 		var err error
 		if in.Kind == "outline" {
