@@ -105,9 +105,7 @@ func (a *App) replied(ctx context.Context, log eventlog.Log, id event.FlowID) bo
 	for _, g := range gates {
 		open[g.Gate] = g.Revision
 	}
-	ctx, done := context.WithTimeout(ctx, glance)
-	defer done()
-	for f, err := range log.Inbox(ctx, id) {
+	for f, err := range log.Unheard(ctx, id) {
 		if r, ok := f.Body.(event.Replied); err == nil && ok && open[r.Gate] == r.Revision {
 			delete(open, r.Gate)
 		}
@@ -242,7 +240,10 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 	case len(p) > mostSaid:
 		return control.Usagef("what is said is too long, %d KiB; %d KiB is the most, and what is longer can be put into a file and named", len(p)>>10, mostSaid>>10)
 	}
-	if err := log.Send(ctx, id, f); err != nil {
+	switch err := log.Send(ctx, id, f); {
+	case errors.Is(err, eventlog.ErrConflict):
+		return control.Usagef("not done: something else was said to %s as %s before", id, f.ID)
+	case err != nil:
 		return err
 	}
 	if r, ok := f.Body.(event.Replied); ok {
@@ -274,9 +275,7 @@ func late(ctx context.Context, log eventlog.Log, id event.FlowID, ref string, r 
 	if _, held, err := log.Holder(ctx, id); held || err != nil {
 		return nil // it says so itself; and what was sent is sent
 	}
-	ctx, done := context.WithTimeout(ctx, glance)
-	defer done()
-	for f, err := range log.Inbox(ctx, id) {
+	for f, err := range log.Unheard(ctx, id) {
 		if err != nil || f.ID == ref {
 			break
 		}

@@ -115,9 +115,7 @@ func pendingFor(ctx context.Context, log eventlog.Log, id event.FlowID, d flow.D
 
 // pending reports whether something of a kind waits in the inbox of a flow.
 func pending(ctx context.Context, log eventlog.Log, id event.FlowID, is func(event.Body) bool) bool {
-	ctx, done := context.WithTimeout(ctx, glance)
-	defer done()
-	for f, err := range log.Inbox(ctx, id) {
+	for f, err := range log.Unheard(ctx, id) {
 		if err != nil {
 			return false // nobody could drive it
 		}

@@ -150,14 +150,9 @@ func (a *App) untilRest(ctx context.Context, log eventlog.Log, id event.FlowID, 
 	})
 }
 
-// glance is how long is looked into an inbox, which goes on with what comes later.
-const glance = 250 * time.Millisecond
-
 // unheard reports whether something waits in a session's inbox that it would take.
 func unheard(ctx context.Context, log eventlog.Log, id event.FlowID, kind string) bool {
-	ctx, done := context.WithTimeout(ctx, glance)
-	defer done()
-	for f, err := range log.Inbox(ctx, id) {
+	for f, err := range log.Unheard(ctx, id) {
 		if err != nil {
 			return false // nobody could drive it
 		}

@@ -194,9 +194,7 @@ func (h *chair) run(ctx context.Context, l launching, end *atomic.Pointer[wish])
 // unheardWish is a cancel that waits in the session's inbox. A run that cannot go on
 // ends the driving, perhaps before that was taken in, and the next time again.
 func (h *chair) unheardWish(ctx context.Context) (wish, bool) {
-	ctx, done := context.WithTimeout(ctx, glance)
-	defer done()
-	for f, err := range h.log.Inbox(ctx, h.id) {
+	for f, err := range h.log.Unheard(ctx, h.id) {
 		if err != nil {
 			break
 		}

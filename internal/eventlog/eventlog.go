@@ -52,6 +52,9 @@ type Log interface {
 	// yields an entry once.
 	Inbox(ctx context.Context, flow event.FlowID) iter.Seq2[event.Fact, error]
 
+	// Unheard is Inbox that ends with what is there now.
+	Unheard(ctx context.Context, flow event.FlowID) iter.Seq2[event.Fact, error]
+
 	// Acquire makes the caller the driver of a flow and gives it the next
 	// epoch. A flow that somebody drives is a *HeldError, unless takeOver is
 	// set: then the other's commits are refused from now on.

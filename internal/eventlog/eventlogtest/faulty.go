@@ -157,6 +157,10 @@ func (f *Fault) Inbox(ctx context.Context, flow event.FlowID) iter.Seq2[event.Fa
 	return sequence(f, "inbox", f.log.Inbox(ctx, flow))
 }
 
+func (f *Fault) Unheard(ctx context.Context, flow event.FlowID) iter.Seq2[event.Fact, error] {
+	return sequence(f, "unheard", f.log.Unheard(ctx, flow))
+}
+
 func (f *Fault) Flows(ctx context.Context) (list []eventlog.Flow, err error) {
 	err = f.call(Read, "flows", func() error { list, err = f.log.Flows(ctx); return err })
 	return list, err

@@ -36,6 +36,17 @@ func inboxLeaves(t *testing.T, open func() eventlog.Log) {
 	e := ev(flow, 2)
 	e.Fact = fact("b")
 	commit(t, log, l, e, ev(flow, 3))
+	var unheard []string
+	for f, err := range log.Unheard(t.Context(), flow) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		unheard = append(unheard, f.ID)
+	}
+	same(t, "what is unheard", unheard, []string{"a", "c"})
+	for f, err := range log.Unheard(t.Context(), "nobody") {
+		t.Errorf("a flow that is not there has %v, %v", f, err)
+	}
 	same(t, "inbox", inbox(t, log, "end"), []string{"a", "c"})
 	e = ev(flow, 4)
 	e.ID = "c" // with another body: the id is what counts

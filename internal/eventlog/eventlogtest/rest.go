@@ -124,6 +124,12 @@ func closed(t *testing.T, open func() eventlog.Log) {
 			}
 			return last
 		},
+		"Unheard": func() (last error) {
+			for _, err := range log.Unheard(ctx, flow) {
+				last = err
+			}
+			return last
+		},
 		"Inbox": func() (last error) {
 			for _, err := range log.Inbox(ctx, flow) {
 				last = err

@@ -54,6 +54,16 @@ func (l *Log) Follow(ctx context.Context, id event.FlowID, from uint64) iter.Seq
 
 // Inbox implements [eventlog.Log].
 func (l *Log) Inbox(ctx context.Context, id event.FlowID) iter.Seq2[event.Fact, error] {
+	return l.entered(ctx, id, true)
+}
+
+// Unheard implements [eventlog.Log].
+func (l *Log) Unheard(ctx context.Context, id event.FlowID) iter.Seq2[event.Fact, error] {
+	return l.entered(ctx, id, false)
+}
+
+// entered yields the entries of an inbox, and with follow those that come later.
+func (l *Log) entered(ctx context.Context, id event.FlowID, follow bool) iter.Seq2[event.Fact, error] {
 	return func(yield func(event.Fact, error) bool) {
 		var seen uint64
 		for ctx.Err() == nil {
@@ -72,7 +82,11 @@ func (l *Log) Inbox(ctx context.Context, id event.FlowID) iter.Seq2[event.Fact, 
 					return
 				}
 			}
-			if len(entries) == 0 {
+			switch {
+			case len(entries) > 0:
+			case !follow:
+				return
+			default:
 				l.wait(ctx, news)
 			}
 		}

@@ -88,6 +88,18 @@ func (l *Log) Inbox(ctx context.Context, flow event.FlowID) iter.Seq2[event.Fact
 	return func(yield func(event.Fact, error) bool) {
 		leave := l.bell.listen()
 		defer leave()
+		l.entered(ctx, flow, true)(yield)
+	}
+}
+
+// Unheard implements [eventlog.Log].
+func (l *Log) Unheard(ctx context.Context, flow event.FlowID) iter.Seq2[event.Fact, error] {
+	return l.entered(ctx, flow, false)
+}
+
+// entered yields the entries of an inbox, and with follow those that come later.
+func (l *Log) entered(ctx context.Context, flow event.FlowID, follow bool) iter.Seq2[event.Fact, error] {
+	return func(yield func(event.Fact, error) bool) {
 		var seen uint64
 		for ctx.Err() == nil {
 			news := l.hub.Watch(flow)
@@ -105,7 +117,11 @@ func (l *Log) Inbox(ctx context.Context, flow event.FlowID) iter.Seq2[event.Fact
 					return
 				}
 			}
-			if len(entries) == 0 {
+			switch {
+			case len(entries) > 0:
+			case !follow:
+				return
+			default:
 				l.wait(ctx, news)
 			}
 		}
