@@ -20,5 +20,9 @@ await story(async ({ server, c }) => {
   });
   await late.goto(server.origin + "/jobs/" + id);
   await sees(late, "Renamed meanwhile");
+
+  // An address that was cut off in the middle of a character is a page too.
+  await late.goto(server.origin + "/jobs/%E2%82");
+  await late.getByRole("link", { name: "Conclave" }).waitFor();
   clean(first);
 });

@@ -4,8 +4,17 @@ import { signal } from "@preact/signals";
 
 export interface Place { path: string[]; q: URLSearchParams }
 
+// plain is a part of an address without its escapes; one that is none stays as it is.
+function plain(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 const read = (): Place => ({
-  path: location.pathname.split("/").filter(Boolean).map(decodeURIComponent),
+  path: location.pathname.split("/").filter(Boolean).map(plain),
   q: new URLSearchParams(location.search),
 });
 
