@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
@@ -108,9 +109,12 @@ func (d Dir) diffs(ctx context.Context, rows []string) ([]FileDiff, error) {
 // is empty.
 func (d Dir) fill(ctx context.Context, all []FileDiff, ask []blob) error {
 	there := func(b blob) bool { return strings.Trim(b.id, "0") != "" }
+	if err := d.mark(ctx, all, ask, there); err != nil {
+		return err
+	}
 	var read []blob
 	for i, b := range ask {
-		if there(b) && !all[i/2].Binary {
+		if x := all[i/2]; there(b) && !x.Binary && !x.More {
 			read = append(read, b)
 		}
 	}
@@ -128,15 +132,44 @@ func (d Dir) fill(ctx context.Context, all []FileDiff, ask []blob) error {
 	}
 	for i := range all {
 		x := &all[i]
-		old, now := next(ask[2*i], x.Binary), next(ask[2*i+1], x.Binary)
+		skip := x.Binary || x.More
+		old, now := next(ask[2*i], skip), next(ask[2*i+1], skip)
 		switch {
-		case x.Binary:
+		case skip:
 		case binary(old) || binary(now):
 			x.Binary = true
-		case len(old) > longestDiff || len(now) > longestDiff:
-			x.More = true
 		default:
 			x.Hunks, x.More = Hunks(string(old), string(now))
+		}
+	}
+	return nil
+}
+
+// mark marks the files that are too long to be compared, so that none of those is
+// read: documents and results may be larger than memory is.
+func (d Dir) mark(ctx context.Context, all []FileDiff, ask []blob, there func(blob) bool) error {
+	var names strings.Builder
+	var of []int
+	for i, b := range ask {
+		if there(b) && !all[i/2].Binary {
+			names.WriteString(b.id + "\n")
+			of = append(of, i/2)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	out, err := d.run(ctx, []byte(names.String()), nil, "cat-file", "--batch-check=%(objectsize)")
+	if err != nil {
+		return fmt.Errorf("compare two commits: %w", err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		size, err := strconv.ParseInt(line, 10, 64)
+		if err != nil || i >= len(of) {
+			return fmt.Errorf("compare two commits: %q is no size", line)
+		}
+		if size > longestDiff {
+			all[of[i]].More = true
 		}
 	}
 	return nil

@@ -1,9 +1,11 @@
 package jobdir_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -171,5 +173,32 @@ func TestLongFeedback(t *testing.T) {
 	}
 	if len(text) > 16<<10 {
 		t.Errorf("the memory, which is in every call, has %d bytes of it", len(text))
+	}
+}
+
+// Of files that are too long to be compared nothing is read: neither memory nor the
+// page of a commit with large documents suffers.
+func TestDiffOfHugeFiles(t *testing.T) {
+	d, _ := fresh(t)
+	put(t, d, "output/small.md", "one\n")
+	f, err := os.Create(filepath.Join(d.Path, "output/huge.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Truncate(64<<20), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Keep(t.Context(), jobdir.Change{Ref: "one", Message: "One"}); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	diff, err := d.Diff(t.Context(), "", "", "")
+	runtime.ReadMemStats(&after)
+	if err != nil || len(diff) != 2 || !diff[0].More || len(diff[0].Hunks) != 0 || len(diff[1].Hunks) != 1 {
+		t.Errorf("changed was %+v, %v", diff, err)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 16<<20 {
+		t.Errorf("%d MiB were read", got>>20)
 	}
 }
