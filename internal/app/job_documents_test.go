@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
@@ -134,5 +135,29 @@ func TestJobRequests(t *testing.T) {
 	would, why, err := a.WouldReview(t.Context(), control.JobRequest{Config: team, Sources: []string{"dir:offers,write"}})
 	if !would || !strings.Contains(why, "may change 1") || err != nil {
 		t.Errorf("%v, %s, %v", would, why, err)
+	}
+}
+
+// Documents of a job whose program was killed before it had begun are removed, once
+// nobody can be copying them any more.
+func TestLeftOverDocuments(t *testing.T) {
+	a := bureau(t, "")
+	begun := string(a.newJob(t, control.JobRequest{Paths: []string{"offers"}}))
+	long := time.Now().Add(-2 * unbegun)
+	for _, name := range []string{"job-killed", "job-copying"} {
+		if err := os.MkdirAll(a.state("jobs", name, "documents"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"job-killed", begun} {
+		if err := os.Chtimes(a.state("jobs", name), long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.tidy(t.Context())
+	for name, want := range map[string]bool{"job-killed": false, "job-copying": true, begun: true} {
+		if _, err := os.Stat(a.state("jobs", name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
