@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"conclave/internal/cli"
+	"conclave/internal/control"
+	"conclave/internal/event"
 )
 
 // serving is the cockpit of a project, as conclave serve starts it: the address it
@@ -166,5 +169,28 @@ func TestAKnownTokenIsNotUsed(t *testing.T) {
 	defer end()
 	if strings.Contains(address, known) {
 		t.Errorf("it is served at %s", address)
+	}
+}
+
+// Two things cannot be said under one id: that is the fault of who says them.
+func TestSayingAnotherThingUnderAnID(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	a, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	id, err := a.Begin(t.Context(), event.SessionStarted{Kind: event.SessionInteractive})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, title := range []string{"One", "One"} {
+		if err := a.Send(t.Context(), id, event.Fact{ID: "web/renamed/k", Body: event.Renamed{Title: title}}); err != nil {
+			t.Error(err)
+		}
+	}
+	err = a.Send(t.Context(), id, event.Fact{ID: "web/renamed/k", Body: event.Renamed{Title: "Another"}})
+	if _, usage := errors.AsType[*control.Usage](err); !usage {
+		t.Errorf("it says %v", err)
 	}
 }
