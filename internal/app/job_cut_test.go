@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
@@ -220,4 +222,41 @@ func TestJobEditTooLong(t *testing.T) {
 	if err := a.Send(t.Context(), id, event.Fact{ID: "edit", Body: long}); !errors.As(err, &usage) {
 		t.Errorf("an edit of 2 MiB: %v", err)
 	}
+}
+
+// Whoever says something to a job while its driver leaves is heard: by that one if
+// it is still seen to drive the job, by the next one otherwise.
+func TestJobHearsWhileItIsLeft(t *testing.T) {
+	a := bureau(t, "")
+	a.linger = time.Nanosecond
+	id := a.newJob(t, control.JobRequest{Paths: []string{"offers"}})
+	a.settleJob(t, id)
+	driven := 0
+	for n := range 8 {
+		settled := make(chan error, 1)
+		go func() { settled <- a.Settle(t.Context(), id, false) }()
+		if err := a.Send(t.Context(), id, event.Fact{ID: fmt.Sprint("comment/", n), Body: event.Commented{Path: "plan.md", Text: "More.", By: "ann"}}); err != nil {
+			t.Fatal(err)
+		}
+		_, held, err := a.Driver(t.Context(), id)
+		if err = errors.Join(err, <-settled); err != nil {
+			t.Fatal(err)
+		}
+		now, err := jobStanding(t.Context(), a.log, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waits := pendingFor(t.Context(), a.log, id, now); waits && held {
+			t.Fatalf("comment %d was left lying by the driver that was there", n)
+		} else if waits {
+			a.settleJob(t, id) // as whoever finds nobody does
+		}
+		if held {
+			driven++
+		}
+	}
+	if j := a.settleJob(t, id); len(j.Threads) != 8 {
+		t.Errorf("%d comments were heard, %d while somebody drove the job", len(j.Threads), driven)
+	}
+	a.sound(t, id)
 }
