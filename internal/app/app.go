@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"conclave/internal/backend/wire"
@@ -46,9 +45,9 @@ type App struct {
 	dir     string // where the program was started
 	hub     live.Hub
 	pools   wire.Pools
-	looked  atomic.Pointer[keeper] // the flow that was looked at last, as it was then
-	finder  finder                 // of passages in jobs
-	linger  time.Duration          // how long a job at rest is still driven; zero is a lull
+	looked  looked        // the flows that were looked at last, as they were then
+	finder  finder        // of passages in jobs
+	linger  time.Duration // how long a job at rest is still driven; zero is a lull
 
 	mu      sync.Mutex
 	log     eventlog.Log     // opened when first needed

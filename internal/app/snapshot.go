@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"slices"
+	"sync"
 
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
@@ -43,12 +45,12 @@ type keeper struct {
 	kept uint64
 }
 
-// snapshot folds a flow as far as it has come, from where it was looked at last if
-// nothing else was since, or else from its checkpoint on.
+// snapshot folds a flow as far as it has come, from where it was looked at last, or
+// else from its checkpoint on.
 func (a *App) snapshot(ctx context.Context, log eventlog.Log, id event.FlowID) (*keeper, error) {
 	k := &keeper{log: log, id: id}
-	if seen := a.looked.Load(); seen != nil && seen.id == id && seen.log == log {
-		*k = *seen
+	if seen, ok := a.looked.at(id); ok && seen.log == log {
+		*k = seen
 	} else if c, ok, err := log.LoadCheckpoint(ctx, id, snapshotName, SnapshotVersion); err == nil && ok {
 		if now, err := view.DecodeSnapshot(c.Data); err == nil && now.Seq == c.Seq {
 			k.now, k.kept = now, c.Seq
@@ -61,9 +63,53 @@ func (a *App) snapshot(ctx context.Context, log eventlog.Log, id event.FlowID) (
 		k.now = k.now.Apply(e)
 	}
 	k.keep(ctx)
-	seen := *k
-	a.looked.Store(&seen)
+	a.looked.put(*k)
 	return k, nil
+}
+
+// What is kept of flows as they were looked at, since a list of them is looked at
+// again and again: so many short ones, and the last one whatever its length.
+const (
+	mostLooked    = 256
+	longestLooked = 2 * snapshotEvery // events
+)
+
+// looked is how flows were when they were looked at last. The zero value is ready;
+// it is safe for concurrent use.
+type looked struct {
+	mu    sync.Mutex
+	last  keeper
+	flows map[event.FlowID]keeper
+	order []event.FlowID // the one that was put longest ago first
+}
+
+func (l *looked) at(id event.FlowID) (keeper, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last.id == id {
+		return l.last, true
+	}
+	k, ok := l.flows[id]
+	return k, ok
+}
+
+func (l *looked) put(k keeper) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last = k; k.now.Seq > longestLooked {
+		delete(l.flows, k.id)
+		return
+	}
+	if l.flows == nil {
+		l.flows = map[event.FlowID]keeper{}
+	}
+	if !slices.Contains(l.order, k.id) {
+		if l.order = append(l.order, k.id); len(l.order) > mostLooked {
+			delete(l.flows, l.order[0])
+			l.order = l.order[1:]
+		}
+	}
+	l.flows[k.id] = k
 }
 
 // observe takes in what the flow's driver has recorded.
