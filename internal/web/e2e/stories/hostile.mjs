@@ -51,6 +51,20 @@ await story(async ({ server, c }) => {
   await sees(page.getByRole("alert"), /no|not/i);
   assert.equal((await page.content()).includes("root:x:"), false);
 
+  // Tools of a companion are called with whatever a model makes up.
+  const inputs = ["null", '{"query": 5}', '{"path": "\\ud800"}', '{"queries": {"a": []}}'];
+  await page.route("**/api/sessions/*", async (r) => {
+    const response = await r.fetch();
+    const json = await response.json();
+    const at = new Date().toISOString();
+    const steps = inputs.map((input, i) => ({ id: "s" + i, at, kind: "tool", tool: input.includes("path") ? "read_workspace_file" : "vector_search", call: "c" + i, input, done: true }));
+    json.turns = [{ id: "t", index: 0, at, text: "Look", html: "", steps, over: true }];
+    await r.fulfill({ response, json });
+  });
+  await page.goto(`${server.origin}/jobs/${id}`);
+  await sees(page, "searched by meaning for “5”");
+  await page.unroute("**/api/sessions/*");
+
   async function harmless(p) {
     for (const link of await p.locator(".prose a").all()) assert.doesNotMatch((await link.getAttribute("href")) || "", /^\s*(javascript|data):/i);
     assert.equal(await p.evaluate(() => window.pwned), undefined, "a script has run");

@@ -42,7 +42,7 @@ function ToolCard({ s, job }: { s: Step; job?: string }) {
     <details class={"step tool" + (s.error ? " error" : "")}>
       <summary>
         {!s.done ? <span class="spin" aria-hidden="true" /> : <span aria-hidden="true">{s.error ? "✕" : "✓"}</span>}
-        <span class="what">{what}</span>{link && <a href={link} onClick={(e) => e.stopPropagation()}>open</a>}
+        <span class="what">{what}</span>{link && <a href={link}>open</a>}
       </summary>
       {s.input && s.input !== "{}" && <pre class="plaintext">{s.input}</pre>}
       {s.result && <pre class="plaintext result">{s.result}{s.cut ? "\n…" : ""}</pre>}
@@ -50,14 +50,23 @@ function ToolCard({ s, job }: { s: Step; job?: string }) {
   );
 }
 
+// texts are what a call was made with, whatever a model has written there.
+function texts(input?: string): Record<string, string> {
+  const out: Record<string, string> = {};
+  try {
+    for (const [k, v] of Object.entries<any>(JSON.parse(input || "{}") ?? {})) {
+      const text: any = Array.isArray(v) ? v.join(", ") : String(v ?? "");
+      out[k] = text.toWellFormed?.() ?? text; // else it fits into no address
+    }
+  } catch { /* as it was written */ }
+  return out;
+}
+
 // toolWords says what a call was for, and where what it looked at can be seen.
 export function toolWords(s: { tool?: string; input?: string }, job?: string): [string, string] {
-  let i: any = {};
-  try {
-    i = JSON.parse(s.input || "{}");
-  } catch { /* as it was written */ }
-  const file = (p?: string, line?: number) => (job && p ? to.job(job, "files", "?path=" + seg(p) + (line ? "&line=" + line : "")) : "");
-  const q = firstLine(Array.isArray(i.queries) ? i.queries.join(", ") : i.query || i.text || i.pattern || i.q || "", 60);
+  const i = texts(s.input);
+  const file = (p?: string, line?: string) => (job && p ? to.job(job, "files", "?path=" + seg(p) + (line ? "&line=" + seg(line) : "")) : "");
+  const q = firstLine(i.queries || i.query || i.text || i.pattern || i.q || "", 60);
   const history = job ? to.job(job, "history") : "";
   switch (s.tool) {
     case "read_workspace_file": return ["read " + (i.path || "a file"), file(i.path, i.line || i.first)];
@@ -73,7 +82,7 @@ export function toolWords(s: { tool?: string; input?: string }, job?: string): [
     case "get_audit_trail": return ["read the audit", job ? to.job(job, "why") : ""];
     case "search_audit": return [`searched the audit for “${q}”`, job ? to.job(job, "why", "?q=" + seg(q)) : ""];
     case "get_chat_history": return ["read what the agent said", job ? to.job(job, "why") : ""];
-    case "get_llm_request": return ["read model call " + (i.seq || ""), job && i.seq ? to.job(job, "why", "?seq=" + i.seq) : ""];
+    case "get_llm_request": return ["read model call " + (i.seq || ""), job && i.seq ? to.job(job, "why", "?seq=" + seg(i.seq)) : ""];
     case "get_graph_changes": return ["looked at changes of the graph", job ? to.job(job, "progress") : ""];
   }
   const arg = i.path || i.file || i.command || i.url || q;
