@@ -78,7 +78,7 @@ func (t *turn) briefs(ctx context.Context, w job.Work, b Bench) error {
 func (t *turn) briefing(ctx context.Context, w job.Work, b Bench) (in prompt.BriefIn, err error) {
 	in = prompt.BriefIn{
 		Purpose: w.Brief.Purpose, Round: w.Brief.Round, Feedback: w.Brief.Feedback, Edited: w.Brief.Edits,
-		Diff: t.clean(b.Edits), Trouble: t.clean(w.Brief.Trouble),
+		Diff: t.clean(b.Edits), Trouble: t.clean(w.Brief.Trouble), Nothing: w.Brief.Nothing,
 	}
 	in.Again = w.Phase.Iteration > 1 && in.Purpose != job.BriefNudge && in.Purpose != event.PurposeRevise
 	if !w.Brief.Long.Empty() {

@@ -239,8 +239,10 @@ type Addressed struct {
 type Kept struct {
 	Ref    string `json:"ref"`
 	Commit string `json:"commit"`
-	// Same: nothing had changed since the commit before.
+	// Same: nothing had changed since the commit before. Idle: nothing but what the
+	// commit itself has written.
 	Same  bool       `json:"same,omitempty"`
+	Idle  bool       `json:"idle,omitempty"`
 	Tag   string     `json:"tag,omitempty"`
 	Files []KeptFile `json:"files,omitempty"`
 	Plan  PlanRead   `json:"plan,omitzero"`

@@ -267,6 +267,9 @@ func (c *checker) close(seq uint64, b event.Closed) {
 
 // raise is that a person has allowed the budget once more.
 func (c *checker) raise() {
+	if c.started == nil {
+		return // a damaged log, which was reported
+	}
 	r := c.started.Rules.Budget
 	if n := c.ceiling.Tokens; n != nil {
 		sum := *n + *r.Tokens

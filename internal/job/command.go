@@ -55,6 +55,8 @@ type Brief struct {
 	// said that carried out the phase before.
 	Long   event.Content
 	Result event.Content
+	// Nothing: that run has changed no file.
+	Nothing bool
 	// Idle is how many turns in a row have completed nothing.
 	Idle int
 }

@@ -37,6 +37,9 @@ func (j *Job) kept(b event.Kept) []flow.Command {
 	j.s.Commit, j.s.Files, j.s.Plan = b.Commit, b.Files, b.Plan
 	if p := j.s.Phase; p != nil && p.Ended != nil && p.endID() == b.Ref {
 		p.Kept = true
+		if r := j.s.Run; r != nil {
+			r.Idle = b.Idle
+		}
 	}
 	var do []flow.Command
 	if t := j.s.Turn; t != nil && t.keptFor(b) && t.Live {

@@ -132,7 +132,7 @@ func (j *Job) brief(p, was *phase) Brief {
 		b.Trouble = planProblem(j.s.Plan)
 	}
 	if r := j.s.Run; r != nil && r.Returned != nil {
-		b.Result = r.Returned.Answer
+		b.Result, b.Nothing = r.Returned.Answer, r.Idle
 	}
 	return b
 }

@@ -15,6 +15,7 @@ type run struct {
 	event.Launched
 	Cancel   *Cancel         `json:"cancel,omitempty"`
 	Returned *event.Returned `json:"returned,omitempty"`
+	Idle     bool            `json:"idle,omitempty"` // it has changed no file
 }
 
 func (r *run) going() bool { return r != nil && r.Returned == nil }

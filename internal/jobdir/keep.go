@@ -198,12 +198,15 @@ func (d Dir) stands(ctx context.Context, c Change, commit string) (event.Kept, e
 		return out, fmt.Errorf("look at a commit: %w", err)
 	}
 	if parent := parentOf(string(same), commit); parent != "" {
-		trees, err := d.run(ctx, nil, nil, "rev-parse", parent+"^{tree}", commit+"^{tree}")
+		names, err := d.run(ctx, nil, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", parent, commit)
 		if err != nil {
 			return out, fmt.Errorf("look at a commit: %w", err)
 		}
-		t := strings.Fields(string(trees))
-		out.Same = len(t) == 2 && t[0] == t[1]
+		out.Same, out.Idle = len(names) == 0, true
+		for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+			_, own := c.Write[name]
+			out.Idle = out.Idle && (own || name == "")
+		}
 	}
 	files, err := d.list(ctx, commit)
 	if err != nil {

@@ -23,6 +23,8 @@ type BriefIn struct {
 	Trouble string
 	// Result is what was said by whoever carried out the phase before.
 	Result string
+	// Nothing: whoever carried it out has changed no file.
+	Nothing bool
 	// Again: it is not the first attempt at the phase, and nobody asked for it.
 	Again bool
 	Open  []Todo // those that are not done
@@ -87,6 +89,9 @@ func Brief(in BriefIn) string {
 		text, _ := clipped(in.Result, maxPlan)
 		b.WriteString("\nThe agents that carried out the phase say of it:\n\n")
 		fenced(&b, "result", in.Fence, text)
+	}
+	if in.Nothing {
+		b.WriteString("\nThey have changed no file of the workspace: whatever they say they made is not there.\n")
 	}
 	if in.Purpose == BriefNudge && len(in.Open) > 0 {
 		b.WriteString("\nNot done yet:\n\n" + Todos(in.Open))
