@@ -111,11 +111,6 @@ func (t *turn) furnish(b Bench) {
 	t.offer(append(all, readResult{t})...)
 }
 
-// phaseTools are the names of such tools.
-var phaseTools = []string{
-	event.ToolNextPhaseTodos, event.ToolTodoComplete, event.ToolTodoList, event.ToolTodoRewind, event.ToolJobComplete, event.ToolAddressComment,
-}
-
 // own is a tool of the turn itself: it puts something forward, and has to know for
 // which call.
 type own struct{ tool.Tool }

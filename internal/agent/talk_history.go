@@ -11,6 +11,7 @@ import (
 	"conclave/internal/backend"
 	"conclave/internal/dialog"
 	"conclave/internal/event"
+	"conclave/internal/job"
 )
 
 // A conversation is what the agent of a session or of a job is sent, made of facts
@@ -189,7 +190,7 @@ func (c *conversation) tell(id, text string, images ...backend.Image) {
 func (c *conversation) settle() {
 	for _, o := range c.open {
 		why := neverReturned
-		if c.t.phase != nil && slices.Contains(phaseTools, o.Name) {
+		if c.t.phase != nil && job.Owns(o.Name) {
 			why = endedHere // most likely it was what ended the phase
 		}
 		c.answer("", backend.ToolResult{Call: o.ID, Name: o.Name, Text: why, Error: true})

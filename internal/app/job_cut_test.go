@@ -77,7 +77,7 @@ func (a *App) step(t *testing.T, id event.FlowID) int64 {
 // the question anew, from the answer to another plan, from the approval to what is
 // approved. Nothing is kept twice, and what a person has said counts once.
 //
-// IP-02 IP-04 IP-05 IP-07
+// Acceptance check 3, with the program's own shell. IP-02 IP-04 IP-05 IP-07
 func TestJobDiesEverywhere(t *testing.T) {
 	a := bureau(t, "")
 	id := a.newJob(t, control.JobRequest{Paths: []string{"offers"}})

@@ -86,12 +86,16 @@ func (j *Job) cutOff() (event.Fact, bool) {
 	}
 	b := event.Interrupted{Turn: t.Turn, Why: "the program stopped in the middle of it"}
 	for _, c := range t.Open {
-		if !slices.Contains(ownTools, c.Name) {
+		if !Owns(c.Name) {
 			b.Unknown = append(b.Unknown, c)
 		}
 	}
 	return event.Fact{ID: "interrupted/" + string(t.Agent) + "/" + t.Turn.String(), Agent: t.Agent, Body: b}, true
 }
+
+// Owns reports whether a tool is one of the job itself: what it puts forward is in
+// the log, with its verdict.
+func Owns(tool string) bool { return slices.Contains(ownTools, tool) }
 
 var ownTools = []string{
 	event.ToolNextPhaseTodos, event.ToolTodoComplete, event.ToolTodoList,
