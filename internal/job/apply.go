@@ -255,6 +255,9 @@ func (j *Job) proposed(e event.Event) []flow.Command {
 		p.Issue = b.Issue
 	case event.Completing:
 		p.Outcome = &b.JobOutcome
+		if n := len(p.Todos); n > 0 { // the last one asks for this
+			p.done([]string{p.Todos[n-1].ID}, "")
+		}
 	case event.Addressed:
 		if c := j.thread(b.Comment); c != nil {
 			j.s.Turn.Did = j.s.Turn.Did || c.Answer == nil

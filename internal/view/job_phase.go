@@ -65,21 +65,20 @@ func (j Job) working(kind string) JobState {
 }
 
 // ended ends an iteration of a phase. Of one in which everything was done, what
-// no single fact said to be done is done now: a run has carried it out.
+// no single fact said to be done is done now: a run has carried it out. With the
+// last one the todo is done that asks for the end of the job.
 func (j Job) ended(e event.Event, f event.PhaseEnded) Job {
 	p, ok := j.Current()
 	if !ok || p.Phase != f.Phase {
 		return j
 	}
-	if f.How == event.EndedDone {
-		var left []string
-		for _, t := range p.Todos {
-			if !t.Done && !t.Skip {
-				left = append(left, t.ID)
-			}
+	var left []string
+	for i, t := range p.Todos {
+		if !t.Done && !t.Skip && (f.How == event.EndedDone || f.How == event.EndedCompleting && i == len(p.Todos)-1) {
+			left = append(left, t.ID)
 		}
-		j = j.done(e.At, left, "")
 	}
+	j = j.done(e.At, left, "")
 	j.Turn, j.Doing = nil, ""
 	j = j.phase(func(p *JobPhase) {
 		p.Ended, p.How, p.Why = e.At, f.How, f.Why
