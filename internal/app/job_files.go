@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
@@ -33,7 +35,11 @@ func (a *App) jobDir(ctx context.Context, id event.FlowID) (jobdir.Dir, error) {
 // missing puts what is not there into the words of control.
 func missing(err error) error {
 	if none, ok := errors.AsType[*jobdir.NotFound](err); ok {
-		return &control.NotFound{Typed: none.What, What: "something in the workspace"}
+		what, name, _ := strings.Cut(none.What, " ") // file "plan.md"
+		if plain, err := strconv.Unquote(name); err == nil {
+			name = plain
+		}
+		return &control.NotFound{What: what, Typed: name}
 	}
 	return err
 }

@@ -122,7 +122,7 @@ func textOf(e *env, name string) (string, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return "", control.Usagef("read the description: %w", err)
+			return "", control.Usagef("read a text for the job: %w", err)
 		}
 		defer f.Close()
 		from = f
