@@ -189,7 +189,7 @@ func (j *Job) judgeCompleting(b event.Completing) *verdict {
 		return &verdict{code: codeTodos, why: "You have staged todos for another phase, so the job is not complete. Complete the todos of this phase; the job can be ended when what is staged is done."}
 	case strings.TrimSpace(b.Summary) == "":
 		return &verdict{code: codeEmpty, why: "Say in the summary what the job has come to."}
-	case j.s.Carried == 0 && j.s.Owed:
+	case j.s.Owed && (j.s.Carried == 0 || p.Purpose == event.PurposeRevise):
 		return &verdict{code: codePhase, why: "The person has asked for changes of the plan and wants to look at it again. Change it, and stage what is to be done with next_phase_todos."}
 	case j.s.Carried == 0 && strings.TrimSpace(b.Notes) == "":
 		return &verdict{code: codeTodos, why: "Nothing was carried out yet. Stage todos with next_phase_todos; or say in notes why nothing has to be done."}
