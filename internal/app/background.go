@@ -67,6 +67,9 @@ func (a *App) Background(ctx context.Context, id event.FlowID, fresh *control.Ru
 		return pid, cmd.Process.Release()
 	}
 	if err != nil { // it may be at work all the same
+		if ctx.Err() != nil { // that the pipe was closed says nothing
+			err = context.Cause(ctx)
+		}
 		return 0, errors.Join(fmt.Errorf("hear from the background process: %w", err), cmd.Process.Release())
 	}
 	_ = cmd.Wait()

@@ -45,7 +45,7 @@ func serveWeb(ctx context.Context, c control.Control, o cli.WebOptions) error {
 	if err := a.keepServed(now); err != nil {
 		o.Say("The token is not kept, so pages have to be opened anew after a restart: " + err.Error())
 	}
-	if err := a.Adopt(ctx); err != nil {
+	if err := a.Adopt(ctx); err != nil && ctx.Err() == nil {
 		o.Say("What was cut off does not go on by itself: " + err.Error())
 	}
 	s := web.New(web.Options{Control: a, Token: now.Token, Version: Version, Config: o.Config, Log: o.Say, Assets: dist.Files})

@@ -83,7 +83,7 @@ func (s *Server) say(ctx context.Context, y saying) (any, error) {
 		s.said.note(y.to, f.ID, now)
 	}
 	s.feed.poke()
-	if err := s.wake(ctx, y.to, y.now); err != nil {
+	if err := s.wake(ctx, y.to, y.now); err != nil && ctx.Err() == nil { // nobody waits any more; it was started all the same
 		s.Log("wake " + string(y.to) + ": " + err.Error())
 	}
 	v, known := s.await(ctx, y.to, now.from, func(e event.Event) bool { return judges(e, f.ID) })

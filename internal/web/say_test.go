@@ -2,8 +2,10 @@ package web
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -174,5 +176,39 @@ func TestBegunWhole(t *testing.T) {
 	})
 	if w.sent != 1 {
 		t.Errorf("%d things were said", w.sent)
+	}
+}
+
+// deaf is a world in which nobody can be woken; leave is called before that fails.
+type deaf struct {
+	*world
+	leave func()
+}
+
+func (d deaf) Wake(context.Context, event.FlowID) error {
+	d.leave()
+	return errors.New("the pipe is closed")
+}
+
+// That a flow could not be woken is told, unless nobody waits for it any more.
+func TestWakeCutOff(t *testing.T) {
+	for _, goes := range []bool{false, true} {
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		if !goes {
+			leave = func() {}
+		}
+		var log []string
+		s := New(Options{Control: deaf{newWorld(), leave}, Token: token, Log: func(l string) { log = append(log, l) }})
+		defer s.Close()
+		ask1(s, func(r *http.Request) {
+			r.Method, r.URL.Path = "POST", "/api/jobs/job-1/draft"
+			r.Header.Set("Content-Type", "application/json")
+			r.Body = io.NopCloser(strings.NewReader(`{"text":"Hello","key":"k"}`))
+			*r = *r.WithContext(ctx)
+		})
+		if told := slices.ContainsFunc(log, func(l string) bool { return strings.HasPrefix(l, "wake job-1: ") }); told == goes {
+			t.Errorf("gone (%t): %q", goes, log)
+		}
 	}
 }
