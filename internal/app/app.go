@@ -46,6 +46,7 @@ type App struct {
 	hub     live.Hub
 	pools   wire.Pools
 	looked  looked        // the flows that were looked at last, as they were then
+	rows    sync.Map      // flows as they were listed last: event.FlowID → listing
 	finder  finder        // of passages in jobs
 	linger  time.Duration // how long a job at rest is still driven; zero is a lull
 

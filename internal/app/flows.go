@@ -31,9 +31,9 @@ func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
 			row.Damaged = f.Damaged.Error()
 		}
 		if _, ok := f.First.Body.(event.SessionStarted); ok && f.Damaged == nil {
-			a.sessionRow(ctx, &row)
+			a.sessionRow(ctx, &row, f.Last.Seq)
 		} else if row.Kind == view.KindJob && f.Damaged == nil {
-			a.jobRow(ctx, &row)
+			a.jobRow(ctx, &row, f.Last.Seq)
 		} else if !row.Finished {
 			if d, ok, err := a.Driver(ctx, f.ID); err == nil && ok {
 				row.Driver, row.Waiting = &d, a.waiting(ctx, f.ID)
@@ -63,16 +63,47 @@ func (a *App) flows(ctx context.Context) ([]eventlog.Flow, error) {
 
 // sessionRow adds what is not at the ends of a session's log. It waits for a
 // person if a plan does, or the run that goes on.
-func (a *App) sessionRow(ctx context.Context, row *control.Flow) {
+func (a *App) sessionRow(ctx context.Context, row *control.Flow, seq uint64) {
+	x, ok := a.listed(ctx, row, seq)
+	if !ok {
+		return
+	}
+	row.Row, row.Waiting = x.row, x.asks || x.running != "" && row.Driver != nil && a.waiting(ctx, x.running)
+}
+
+// A listing is a flow as a list shows it, after so many events.
+type listing struct {
+	seq     uint64
+	row     view.Row
+	asks    bool
+	running event.FlowID
+}
+
+// listed is a session or a job as a list shows it. One that has gone no further
+// since it was listed last is not read again.
+func (a *App) listed(ctx context.Context, row *control.Flow, seq uint64) (listing, bool) {
 	if d, ok, err := a.Driver(ctx, row.ID); err == nil && ok {
 		row.Driver = &d
 	}
-	s, err := a.Open(ctx, row.ID)
-	if err != nil || s.Session == nil {
-		return
+	if x, ok := a.rows.Load(row.ID); ok && x.(listing).seq == seq {
+		return x.(listing), true
 	}
-	row.Row = row.With(*s.Session)
-	row.Waiting = len(s.Session.Gates) > 0 || s.Session.Running != "" && row.Driver != nil && a.waiting(ctx, s.Session.Running)
+	s, err := a.Open(ctx, row.ID)
+	x := listing{seq: seq}
+	switch {
+	case err != nil:
+		return x, false
+	case s.Session != nil:
+		x.row, x.asks, x.running = row.With(*s.Session), len(s.Session.Gates) > 0, s.Session.Running
+	case s.Job != nil:
+		x.row, x.asks = row.WithJob(*s.Job), len(s.Job.Gates) > 0
+	default:
+		return x, false
+	}
+	if s.Seq == seq { // else it went on meanwhile
+		a.rows.Store(row.ID, x)
+	}
+	return x, true
 }
 
 // answered marks the sessions whose questions have their answers in the inbox. All

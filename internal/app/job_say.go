@@ -31,14 +31,8 @@ func (a *App) toJob(ctx context.Context, id event.FlowID, f event.Fact) (event.F
 }
 
 // jobRow adds what is not at the ends of a job's log.
-func (a *App) jobRow(ctx context.Context, row *control.Flow) {
-	if d, ok, err := a.Driver(ctx, row.ID); err == nil && ok {
-		row.Driver = &d
+func (a *App) jobRow(ctx context.Context, row *control.Flow, seq uint64) {
+	if x, ok := a.listed(ctx, row, seq); ok {
+		row.Row, row.Waiting = x.row, x.asks
 	}
-	s, err := a.Open(ctx, row.ID)
-	if err != nil || s.Job == nil {
-		return
-	}
-	row.Row = row.WithJob(*s.Job)
-	row.Waiting = len(s.Job.Gates) > 0
 }
