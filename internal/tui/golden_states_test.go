@@ -24,7 +24,7 @@ type state struct {
 }
 
 func states() []state {
-	return slices.Concat(teamStates(), talkStates(), deskStates())
+	return slices.Concat(teamStates(), talkStates(), deskStates(), jobStates())
 }
 
 // teamStates are how a conversation with all agents can look.

@@ -56,7 +56,7 @@ func (s *jobScreen) approvalWords(choice string) string {
 		out = append(out, plural(n, "question")+" of the plan: the default holds.")
 	}
 	if x := s.job.Estimate; x != nil {
-		out = append(out, fmt.Sprintf("About %s and %d tokens to go.", x.Cost, x.Tokens))
+		out = append(out, fmt.Sprintf("About %s and %s tokens to go.", x.Cost, short(x.Tokens)))
 	}
 	if choice == event.ReviewSkip {
 		out = append(out, "No plan of this job is asked about again.")

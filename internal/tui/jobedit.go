@@ -32,13 +32,16 @@ func (s *jobScreen) edit(m *Model) tea.Cmd {
 }
 
 func (s *jobScreen) editFile(m *Model, name string, old jobText, begin string) tea.Cmd {
-	return m.editText(begin, func(m *Model, words string) tea.Cmd {
-		if strings.TrimRight(old.text, "\n") == words {
-			m.notify("Nothing was changed.")
-			return nil
-		}
-		return s.keep(m, name, old.hash, words+"\n")
-	})
+	return m.editText(begin, func(m *Model, words string) tea.Cmd { return s.edited(m, name, old, words) })
+}
+
+// edited takes what the person has made of a file.
+func (s *jobScreen) edited(m *Model, name string, old jobText, words string) tea.Cmd {
+	if strings.TrimRight(old.text, "\n") == words {
+		m.notify("Nothing was changed.")
+		return nil
+	}
+	return s.keep(m, name, old.hash, words+"\n")
 }
 
 // keep has a file kept as the person has changed it. One that is refused is not
@@ -82,6 +85,10 @@ func (s *jobScreen) changeTodos(m *Model, change func(all []event.Todo, i int) i
 		return nil
 	}
 	to := change(all, i)
+	if slices.Equal(all, s.todos()) {
+		m.notify("It stays as it is.")
+		return nil
+	}
 	s.at[jobTodos] += to - i
 	busy := s.wanted != nil
 	s.wanted = all

@@ -87,7 +87,14 @@ func documents(words string) []string {
 }
 
 // openJobs lists the jobs.
-func (m *Model) openJobs() tea.Cmd {
+func (m *Model) openJobs() tea.Cmd { return m.listJobs(func(*Model) bool { return true }) }
+
+// relistJobs lists them anew, unless the list was closed meanwhile.
+func (m *Model) relistJobs() tea.Cmd {
+	return m.listJobs(func(m *Model) bool { return m.top() != nil && m.top().Where() == atJobs })
+}
+
+func (m *Model) listJobs(wanted func(*Model) bool) tea.Cmd {
 	c := m.c
 	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
 		all, err := jobFlows(ctx, c)
@@ -97,8 +104,11 @@ func (m *Model) openJobs() tea.Cmd {
 			titles[f.ID] = oneLine(title)
 		}
 		return func(m *Model) tea.Cmd {
-			if err != nil {
+			switch {
+			case err != nil:
 				m.notify("The jobs cannot be listed: " + err.Error())
+				return nil
+			case !wanted(m):
 				return nil
 			}
 			m.open(newJobList(m, all, titles))

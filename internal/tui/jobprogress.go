@@ -317,21 +317,21 @@ func (s *jobScreen) standing() string {
 // costs are what it has taken, what is left to do, and what is open.
 func (s *jobScreen) costs() string {
 	j := s.job
-	parts := []string{fmt.Sprintf("%s so far, %d tokens", j.Usage.Cost, j.Usage.Tokens())}
+	parts := []string{fmt.Sprintf("%s so far (%s tokens)", j.Usage.Cost, short(j.Usage.Tokens()))}
 	if x := j.Estimate; x != nil && !j.State.Over() {
-		parts = append(parts, fmt.Sprintf("about %s and %d tokens to go", x.Cost, x.Tokens))
+		parts = append(parts, fmt.Sprintf("about %s to go (%s)", x.Cost, short(x.Tokens)))
 	}
-	if w := time.Duration(j.Worked); w > 0 {
-		parts = append(parts, "worked "+span(w.Round(time.Second)))
+	if j.Draft != "" && j.State == view.JobReview {
+		parts = append(parts, "a draft (r)")
 	}
 	if n := len(s.open()); n > 0 {
 		parts = append(parts, plural(n, "open comment"))
 	}
 	if n := s.unanswered(); n > 0 && j.State == view.JobReview {
-		parts = append(parts, plural(n, "question")+" with the default")
+		parts = append(parts, plural(n, "question")+" unanswered")
 	}
-	if j.Draft != "" && j.State == view.JobReview {
-		parts = append(parts, "a draft of feedback (r)")
+	if w := time.Duration(j.Worked); w > 0 {
+		parts = append(parts, "worked "+span(w.Round(time.Second)))
 	}
 	return strings.Join(parts, " · ")
 }

@@ -69,7 +69,11 @@ type jobScreen struct {
 	page   jobPage
 	at     [jobPages]int // the piece that is marked
 	offset [jobPages]int
+	width  int           // of the last frame
 	drawn  jobDrawn
+	// renew draws the page anew if it has changed since the last frame: keys may
+	// come faster than frames.
+	renew func()
 
 	note jobNote
 	// sent are what was said here and has no verdict: what is done if it is
@@ -126,6 +130,7 @@ func (s *jobScreen) Scroll(n int) {
 
 // marks reports whether something on the page can be marked.
 func (s *jobScreen) marks() bool {
+	s.renew()
 	return slices.ContainsFunc(s.drawn.pieces, func(p piece) bool { return p.mark })
 }
 
@@ -135,6 +140,7 @@ func (s *jobScreen) move(n int) {
 	if n < 0 {
 		step, n = -1, -n
 	}
+	s.renew()
 	at := s.at[s.page]
 	for i := at + step; n > 0 && i >= 0 && i < len(s.drawn.pieces); i += step {
 		if s.drawn.pieces[i].mark {
@@ -229,13 +235,9 @@ func (s *jobScreen) View(m *Model, width, height int) []string {
 
 // body is the page, as much of it as there is room for.
 func (s *jobScreen) body(m *Model, width, room int) []string {
-	s.draw(m, width)
-	pieces := s.drawn.pieces
-	at := s.at[s.page]
-	if at >= len(pieces) || at < 0 || !pieces[at].mark {
-		at = max(slices.IndexFunc(pieces, func(p piece) bool { return p.mark }), 0)
-		s.at[s.page] = at
-	}
+	s.width = width
+	s.renew()
+	pieces, at := s.drawn.pieces, s.at[s.page]
 	var out []string
 	for i, p := range pieces {
 		for _, l := range p.lines {
@@ -295,10 +297,14 @@ func (s *jobScreen) draw(m *Model, width int) {
 		n += len(out[i].lines)
 	}
 	s.drawn = jobDrawn{of, out}
+	if at := s.at[s.page]; at >= len(out) || !out[at].mark {
+		s.at[s.page] = max(slices.IndexFunc(out, func(p piece) bool { return p.mark }), 0)
+	}
 }
 
 // marked is the piece that is marked.
 func (s *jobScreen) marked() (piece, bool) {
+	s.renew()
 	if at := s.at[s.page]; at >= 0 && at < len(s.drawn.pieces) && s.drawn.pieces[at].mark {
 		return s.drawn.pieces[at], true
 	}

@@ -40,7 +40,7 @@ func (m *Model) openJob(id event.FlowID) tea.Cmd {
 func (m *Model) showJob(j view.Job) tea.Cmd {
 	m.leaveJob()
 	s := &jobScreen{id: j.ID, job: j, sent: map[string]func(*Model, event.Refused){}, kept: map[string]string{}, edits: map[string]bool{}}
-	s.page = s.first()
+	s.page, s.width, s.renew = s.first(), max(m.width, 1), func() { s.draw(m, s.width) }
 	m.job = s
 	m.open(s)
 	m.feed.followFrom(j.ID, j.Seq-min(j.Seq, maxNews)+1)
@@ -84,6 +84,9 @@ func (m *Model) closeJob() tea.Cmd {
 	}
 	if m.o.Job == "" || m.o.Job != s.id {
 		m.closeTop()
+		if t := m.top(); t != nil && t.Where() == atJobs { // which says how things stood before
+			return m.relistJobs()
+		}
 		return nil
 	}
 	m.parting = s.parting()

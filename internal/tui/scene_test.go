@@ -56,6 +56,10 @@ func (p *still) Follow(ctx context.Context, id event.FlowID, _ uint64) iter.Seq2
 func (p *still) Listen(ctx context.Context, _ event.FlowID, _ bool, _ func(live.Delta)) { <-ctx.Done() }
 func (p *still) Text(_ context.Context, c event.Content) (string, error)                { return c.Text, nil }
 
+func (p *still) Driver(context.Context, event.FlowID) (control.Driver, bool, error) {
+	return control.Driver{}, true, nil
+}
+
 func (p *still) Projects(context.Context) ([]project.Project, error) { return nil, nil }
 
 // noon is when every scene begins.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -51,7 +52,35 @@ func stage(t testing.TB, team string, files map[string]string) *program {
 			t.Error(err)
 		}
 	})
-	return &program{App: a, config: filepath.Join(dir, "team.yaml")}
+	p := &program{App: a, config: filepath.Join(dir, "team.yaml"), ctx: t.Context(), calls: map[event.FlowID]int{}}
+	t.Cleanup(p.drivers.Wait)
+	return p
+}
+
+// Wake has a job driven here, where no process is started by tests. Who is called
+// while somebody drives it comes after them.
+func (p *program) Wake(_ context.Context, id event.FlowID) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.calls[id]++; p.calls[id] > 1 {
+		return nil
+	}
+	p.drivers.Go(func() {
+		for {
+			p.mu.Lock()
+			calls := p.calls[id]
+			p.mu.Unlock()
+			err := p.Settle(p.ctx, id, false)
+			p.mu.Lock()
+			if p.calls[id] -= calls; p.calls[id] == 0 || err != nil {
+				p.calls[id] = 0
+				p.mu.Unlock()
+				return
+			}
+			p.mu.Unlock()
+		}
+	})
+	return nil
 }
 
 // program is a project that a window is opened on.
@@ -62,6 +91,12 @@ type program struct {
 	// started by tests; the error is what comes of it.
 	handed []event.FlowID
 	refuse error
+
+	// Of jobs that are driven here.
+	ctx     context.Context
+	drivers sync.WaitGroup
+	mu      sync.Mutex
+	calls   map[event.FlowID]int
 }
 
 func (p *program) Background(_ context.Context, id event.FlowID, _ *control.Run) (int, error) {
