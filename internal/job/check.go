@@ -41,6 +41,7 @@ type checker struct {
 	gates   map[string]event.Asked // that are open
 	decided map[string]bool        // gates that were closed
 	frozen  string                 // the gate about the plan or about trouble
+	revised int                    // the newest revision of a plan
 	owed    bool                   // a person has asked for changes and approved nothing since
 	change  bool                   // the last decision was that
 	over    bool
@@ -215,11 +216,18 @@ func (c *checker) end(seq uint64, b event.PhaseEnded) {
 // job that waits for a person does nothing else.
 func (c *checker) ask(seq uint64, b event.Asked) {
 	was, asked := c.gates[b.Gate]
+	first := 1
+	if b.Kind == event.GateReview { // numbered over the whole job
+		first = c.revised + 1
+	}
 	switch {
 	case c.decided[b.Gate]:
 		c.Report(seq, "asks %s again, which was answered", b.Gate)
-	case asked && b.Revision != was.Revision+1, !asked && b.Revision != 1:
+	case asked && b.Revision != was.Revision+1, !asked && b.Revision != first:
 		c.Report(seq, "asks about revision %d of %s after revision %d", b.Revision, b.Gate, was.Revision)
+	}
+	if b.Kind == event.GateReview {
+		c.revised = b.Revision
 	}
 	c.gates[b.Gate] = b
 	if b.Kind == event.GatePermission {

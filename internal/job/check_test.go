@@ -30,7 +30,7 @@ agent concludes
 kept
 edit todos.yaml "Ask for a discount"
 kept
-reply review/1.2 approve revision=2
+reply review/1.2 approve
 agent completes 1
 kept
 crash

@@ -98,6 +98,9 @@ type state struct {
 	Gate     *gate          `json:"gate,omitempty"`
 	Past     []event.Closed `json:"past,omitempty"`
 	Troubles int            `json:"troubles,omitempty"`
+	// Revised is the newest revision of a plan that was asked about: they are
+	// numbered over the whole job, so that a number means one plan for ever.
+	Revised int `json:"revised,omitempty"`
 	// Skipped: no plan is asked about any more. Owed: a person has asked for
 	// changes and has approved nothing since, so the next plan is asked about
 	// whatever else holds.

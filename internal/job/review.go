@@ -104,7 +104,7 @@ func (j *Job) reviewed() ([]string, bool) {
 func (j *Job) review(reasons []string) event.Fact {
 	p := j.s.Phase
 	return asking(event.Asked{
-		Gate: fmt.Sprintf("review/%d.%d", p.Phase, p.Iteration), Kind: event.GateReview, Revision: 1,
+		Gate: fmt.Sprintf("review/%d.%d", p.Phase, p.Iteration), Kind: event.GateReview, Revision: j.s.Revised + 1,
 		Title:   j.reviewTitle(reasons),
 		Text:    event.Inline(j.reviewText()),
 		Choices: reviewChoices, Ref: p.endID(),
@@ -219,6 +219,9 @@ func (j *Job) asked(b event.Asked) {
 	}
 	if j.s.Phase == nil || j.s.Phase.Ended == nil {
 		return // a damaged log; Check says so
+	}
+	if b.Kind == event.GateReview {
+		j.s.Revised = b.Revision
 	}
 	if j.s.Gate != nil && j.s.Gate.Gate == b.Gate {
 		j.s.Gate.Asked = b

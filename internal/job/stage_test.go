@@ -25,7 +25,7 @@ import (
 //	agent briefed "text" · agent calls "text" [request=ID] [tokens=10] · agent requests 10
 //	agent wishes shell "action" · agent concludes · agent fails CODE ["why"] [final] [retry=30s]
 //	run returns ["answer"] [tokens=10] · run fails "why"
-//	reply GATE CHOICE ["text"] [revision=1] [by=ann]
+//	reply GATE CHOICE ["text"] [revision=N] [by=ann], of the newest one if nothing is said
 //	edit FILE ["new todo"] [skip=1] [broken] [stale] [by=ann]
 //	comment "text" [on=plan.md:3] [reply=ID] · resolve ID · reopen ID · respond ID "text"
 //	draft "text" · correct "text" · cancel ["why"] · rename "title"
@@ -195,7 +195,7 @@ func (s *stage) said(verb string, a args) (event.Fact, error) {
 	by := a.or("by", "ann")
 	switch verb {
 	case "reply":
-		return s.fact("reply", event.Replied{Gate: a.word(0), Choice: a.word(1), Text: a.text(), Revision: a.num("revision", 1), By: by}), nil
+		return s.fact("reply", event.Replied{Gate: a.word(0), Choice: a.word(1), Text: a.text(), Revision: a.num("revision", s.revision(a.word(0))), By: by}), nil
 	case "edit":
 		b := event.Edited{Path: a.word(0), Base: s.hash(a.word(0)), Text: event.Inline(strings.Join([]string{a.text(), a.set["skip"], a.set["broken"]}, "|")), By: by}
 		if a.on("stale") {
@@ -382,4 +382,14 @@ func (s *stage) refold() error {
 	s.j = &job.Job{}
 	flow.Fold(s.j, s.log)
 	return nil
+}
+
+// revision is the newest that a question was asked about.
+func (s *stage) revision(gate string) int {
+	for _, e := range slices.Backward(s.log) {
+		if b, ok := e.Body.(event.Asked); ok && b.Gate == gate {
+			return b.Revision
+		}
+	}
+	return 1
 }
