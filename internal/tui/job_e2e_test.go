@@ -163,7 +163,7 @@ func TestJobCalls(t *testing.T) {
 	c := &clock{}
 	r := robot.Open(t, c.options(p), 100, 30)
 	r.See("The job “Plan the garden” waits for you: F12 shows it.")
-	r.Type("/job " + string(id)).Press("enter").See("Job: Plan the garden", "waits for you")
+	r.Type("/job "+string(id)).Press("enter").See("Job: Plan the garden", "waits for you")
 	if s := r.Model().Situation(); s != tui.Idle {
 		t.Errorf("the conversation is %s", s)
 	}

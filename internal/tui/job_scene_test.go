@@ -212,7 +212,7 @@ func TestJobEditConflict(t *testing.T) {
 // the same keys.
 func TestJobKeys(t *testing.T) {
 	p := rehearse(t, 100, 30, "none")
-	r := p.carriedOut()
+	p.carriedOut()
 	p.now = p.now.Add(time.Minute)
 	for k, why := range map[string]string{
 		"a": "there is nothing to decide now", "r": "there is nothing to decide now", "s": "No plan waits for you", "e": "only while the job waits",
@@ -222,7 +222,7 @@ func TestJobKeys(t *testing.T) {
 		p.see(why)
 	}
 	p = rehearse(t, 100, 30, "none")
-	r = p.troubled()
+	r := p.troubled()
 	p.see("cannot go on", "It cannot go on by itself: Nothing was completed", "a go on", "r plan anew")
 	p.press(key("a"))
 	p.see("Go on?", "as much again")

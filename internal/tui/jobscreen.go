@@ -69,7 +69,7 @@ type jobScreen struct {
 	page   jobPage
 	at     [jobPages]int // the piece that is marked
 	offset [jobPages]int
-	width  int           // of the last frame
+	width  int // of the last frame
 	drawn  jobDrawn
 	// renew draws the page anew if it has changed since the last frame: keys may
 	// come faster than frames.

@@ -116,7 +116,7 @@ var readline = strings.Fields(`ctrl+a ctrl+b ctrl+d ctrl+e ctrl+f ctrl+h ctrl+j 
 // and in the palette.
 func TestRebind(t *testing.T) {
 	s, _ := museum(t, 100, 40)
-	keys, wrong := newKeymap(actions(), map[string][]string{"palette": {"F11"}, "answers": {"f12", "alt+h"}, "votes": {"none"}})
+	keys, wrong := newKeymap(actions(), map[string][]string{"palette": {"F11"}, "answers": {"alt+r", "alt+h"}, "votes": {"none"}})
 	if len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
@@ -129,7 +129,7 @@ func TestRebind(t *testing.T) {
 	}
 	s.press(keyOf(t, "f11"))
 	s.letters("every answer")
-	s.see("F12, Alt+H, /answers")
+	s.see("Alt+R, Alt+H, /answers")
 	s.press(key("esc"), key("esc"), keyOf(t, "alt+h"))
 	s.see("agent2.2")
 	s.press(key("esc"))
@@ -137,7 +137,7 @@ func TestRebind(t *testing.T) {
 	s.see("Keys and commands")
 	s.press(key("/"))
 	s.letters("every answer")
-	s.see("F12, Alt+H, /answers")
+	s.see("Alt+R, Alt+H, /answers")
 	s.press(key("esc"), key("esc"), key("alt+v"))
 	if s.top() != nil {
 		t.Error("a key that was taken away still works")
