@@ -47,6 +47,7 @@ type App struct {
 	pools   wire.Pools
 	looked  looked        // the flows that were looked at last, as they were then
 	rows    sync.Map      // flows as they were listed last: event.FlowID → listing
+	brood   brood         // background processes of ours
 	finder  finder        // of passages in jobs
 	linger  time.Duration // how long a job at rest is still driven; zero is a lull
 

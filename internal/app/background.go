@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -22,6 +23,7 @@ import (
 // Background implements [control.Control]: the program starts itself again, in a
 // session of its own, to drive the flow, and hears through a pipe when it does.
 func (a *App) Background(ctx context.Context, id event.FlowID, fresh *control.Run) (int, error) {
+	a.brood.reap()
 	self, err := os.Executable()
 	if err != nil {
 		return 0, fmt.Errorf("start a background process: %w", err)
@@ -64,17 +66,44 @@ func (a *App) Background(ctx context.Context, id event.FlowID, fresh *control.Ru
 	said, err := io.ReadAll(io.LimitReader(r, 4096))
 	if string(said) == ready {
 		pid := cmd.Process.Pid // which releasing it forgets
-		return pid, cmd.Process.Release()
+		return pid, a.brood.leave(cmd.Process)
 	}
 	if err != nil { // it may be at work all the same
 		if ctx.Err() != nil { // that the pipe was closed says nothing
 			err = context.Cause(ctx)
 		}
-		return 0, errors.Join(fmt.Errorf("hear from the background process: %w", err), cmd.Process.Release())
+		return 0, errors.Join(fmt.Errorf("hear from the background process: %w", err), a.brood.leave(cmd.Process))
 	}
 	_ = cmd.Wait()
 	return 0, control.Usagef("the background process could not take up %s: %s", id,
 		cmp.Or(string(said), "it ended without a word; see "+out.Name()))
+}
+
+// A brood are the background processes that this one has started. They outlive it,
+// so nobody waits for them; those that have ended are taken note of now and then,
+// or the system would keep them. The zero value is ready.
+type brood struct {
+	mu   sync.Mutex
+	pids []int
+}
+
+// leave lets a process go on alone.
+func (b *brood) leave(p *os.Process) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pids = append(b.pids, p.Pid)
+	return p.Release()
+}
+
+// reap takes note of those that have ended. The number of one that was not taken
+// note of is nobody else's.
+func (b *brood) reap() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pids = slices.DeleteFunc(b.pids, func(pid int) bool {
+		got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		return got == pid || err != nil && !errors.Is(err, syscall.EINTR)
+	})
 }
 
 // A background process tells the one that started it, through the file named by

@@ -20,6 +20,7 @@ import (
 
 // Flows implements [control.Control].
 func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
+	a.brood.reap()
 	flows, err := a.flows(ctx)
 	if err != nil {
 		return nil, err
