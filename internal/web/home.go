@@ -30,6 +30,7 @@ type row struct {
 	Last     time.Time       `json:"last,omitzero"`
 	Ended    time.Time       `json:"ended,omitzero"`
 	Driver   *control.Driver `json:"driver,omitempty"`
+	Stopped  bool            `json:"stopped,omitempty"`
 	Offline  bool            `json:"offline,omitempty"`
 	Archived bool            `json:"archived,omitempty"`
 	Damaged  string          `json:"damaged,omitempty"`
@@ -142,7 +143,25 @@ func (s *Server) row(r *http.Request, f control.Flow) row {
 		one.Working = !one.Needs && !f.Job.Over()
 		one.Why, one.State = f.Why, jobWords(f.Job)
 	}
+	if one.Stopped = stopped(f); one.Stopped { // a person has to have it go on
+		one.Needs, one.Working, one.State = true, false, stoppedWords
+	}
 	return one
+}
+
+// stoppedWords is how a flow stands that somebody has to have go on.
+const stoppedWords = "stopped: nobody drives it"
+
+// stopped reports whether a job or a session is in the middle of something that
+// goes no further: whoever drove it is gone.
+func stopped(f control.Flow) bool {
+	switch {
+	case f.Driver != nil || f.Waiting || f.Answered || f.Finished || f.Archived || f.Damaged != "":
+		return false
+	case f.Kind == view.KindJob:
+		return !f.Job.Frozen() && !f.Job.Over()
+	}
+	return f.Kind == view.KindSession && !idle(f)
 }
 
 func idle(f control.Flow) bool {

@@ -27,6 +27,7 @@ type jobPage struct {
 	OutcomeHTML      string          `json:"outcome_html,omitempty"`
 	Companion        event.FlowID    `json:"companion,omitempty"`
 	Driver           *control.Driver `json:"driver,omitempty"`
+	Stopped          bool            `json:"stopped,omitempty"`
 	Cost             cost            `json:"cost"`
 	Gates            []gate          `json:"gates"`
 }
@@ -43,6 +44,9 @@ func (s *Server) job(r *http.Request) (any, error) {
 		Job: &j, State: jobWords(j.State), Frozen: j.State.Frozen(), Over: j.State.Over(), Companion: j.Started.Companion,
 		Description: s.text(ctx, j.Started.Description), Instructions: s.text(ctx, j.Started.Instructions),
 		Driver: s.driver(ctx, j.ID), Cost: jobCost(&j),
+	}
+	if out.Stopped = out.Driver == nil && !out.Frozen && !out.Over && len(j.Gates) == 0; out.Stopped {
+		out.State = stoppedWords
 	}
 	out.Title = cmp.Or(j.Started.Title, view.Shorten(view.Clean(out.Description), 100), string(j.ID))
 	out.DescriptionHTML, out.InstructionsHTML = s.render(out.Description).HTML, s.render(out.Instructions).HTML

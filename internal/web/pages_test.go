@@ -116,6 +116,40 @@ func TestJobPage(t *testing.T) {
 	}
 }
 
+// A job whose driver is gone does not look as if it were at work, and somebody can
+// have it go on.
+func TestStoppedIsShownAndGoesOn(t *testing.T) {
+	d := newDesk(t)
+	d.add("job-2", event.JobStarted{Title: "Left", Description: event.Inline("Left")}, event.Prepared{Commit: "c0"},
+		event.PhaseBegun{Phase: 1, Iteration: 1, Kind: event.PhaseStrategic, Purpose: event.PurposeInitial})
+	if got := d.must(200, "GET", "/api/jobs/job-2", nil); got["stopped"] != nil || got["state"] != "planning" {
+		t.Errorf("while it is driven: %v", got["state"])
+	}
+	d.alone = true
+	if got := d.must(200, "GET", "/api/jobs/job-2", nil); got["stopped"] != true || got["state"] != "stopped: nobody drives it" {
+		t.Errorf("when nobody drives it: %v", got["state"])
+	}
+	if got := d.must(200, "GET", "/api/jobs/job-1", nil); got["stopped"] != nil {
+		t.Error("a job that waits for a person has stopped")
+	}
+	if got := d.must(200, "GET", "/api/sessions/talk-1", nil); got["stopped"] != nil {
+		t.Error("a session that does nothing has stopped")
+	}
+	h := d.must(200, "GET", "/api/home", nil)
+	found := false
+	for _, one := range h["needs"].([]any) {
+		r := one.(map[string]any)
+		found = found || r["id"] == "job-2" && r["stopped"] == true && r["state"] == "stopped: nobody drives it"
+	}
+	if !found || len(h["working"].([]any)) != 0 {
+		t.Errorf("home: %v", h)
+	}
+	if got := d.must(200, "POST", "/api/flows/job-2/wake", fields{}); got["flow"] != "job-2" || len(d.woken) != 1 || d.woken[0] != "job-2" {
+		t.Errorf("%v, woken: %v", got, d.woken)
+	}
+	d.must(404, "POST", "/api/flows/none/wake", fields{})
+}
+
 func TestDiffMarksWords(t *testing.T) {
 	d := newDesk(t)
 	got := d.must(200, "GET", "/api/jobs/job-1/diff?from=phase-1", nil)

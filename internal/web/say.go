@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 
+	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/view"
 )
@@ -112,6 +113,24 @@ func (s *Server) wake(ctx context.Context, id event.FlowID, now view.Snapshot) e
 	}
 	_, err := s.Control.Background(ctx, id, nil)
 	return err
+}
+
+// goOn has somebody drive a flow whose driver is gone. It does nothing where there
+// is nothing to do, or somebody at it.
+func (s *Server) goOn(r *http.Request) (any, error) {
+	now, err := s.open(r, "")
+	if err != nil {
+		return nil, err
+	}
+	id := event.FlowID(r.PathValue("id"))
+	if err := s.wake(r.Context(), id, now); err != nil {
+		return nil, err
+	}
+	s.feed.poke()
+	return struct {
+		Flow   event.FlowID    `json:"flow"`
+		Driver *control.Driver `json:"driver,omitempty"`
+	}{id, s.driver(r.Context(), id)}, nil
 }
 
 // await follows a flow until an event that is waited for, for as long as a person

@@ -40,6 +40,7 @@ type sessionPage struct {
 	Model    string             `json:"model,omitempty"`
 	Archived bool               `json:"archived,omitempty"`
 	Driver   *control.Driver    `json:"driver,omitempty"`
+	Stopped  bool               `json:"stopped,omitempty"`
 	Job      event.FlowID       `json:"job,omitempty"`
 	Outline  *outlined          `json:"outline,omitempty"`
 }
@@ -80,6 +81,7 @@ func (s *Server) session(r *http.Request) (any, error) {
 		Turns: []turn{}, Total: v.Turns.Len(), Gates: s.gates(ctx, v.ID, v.Gates), Running: v.Running, Modes: v.Modes,
 		Refusals: v.Refusals, Usage: v.Usage, Driver: s.driver(ctx, v.ID), Heard: s.heard(ctx, v.Heard),
 	}
+	out.Stopped = out.Driver == nil && out.State != view.SessionIdle && len(v.Gates) == 0
 	out.Title = view.Shorten(s.text(ctx, v.Title()), 120)
 	end := min(before, v.Turns.Len())
 	out.Before = max(end-limit, 0)

@@ -173,6 +173,7 @@ func (s *Server) routes() []route {
 
 		{pattern: "POST /api/flows/{id}/gates/{gate}", json: s.replyGate},
 		{pattern: "POST /api/flows/{id}/gates/{gate}/hold", json: s.hold},
+		{pattern: "POST /api/flows/{id}/wake", json: s.goOn},
 		{pattern: "GET /api/flows/{id}/audit", json: s.audit},
 		{pattern: "GET /api/flows/{id}/audit/{seq}", json: s.auditRow},
 		{pattern: "GET /api/flows/{id}/requests/{seq}", json: s.llmRequest},

@@ -38,6 +38,7 @@ type world struct {
 	logs    map[event.FlowID][]event.Event
 	more    chan struct{} // closed and made anew when something happens
 	asleep  bool
+	alone   bool // nobody drives anything
 	woken   []event.FlowID
 	sent    int
 	opened  int
@@ -227,14 +228,22 @@ func (w *world) Flows(context.Context) ([]control.Flow, error) {
 		if now.Job != nil {
 			f.Row, f.Waiting = f.Row.WithJob(*now.Job), len(now.Job.Gates) > 0
 		}
+		if !w.alone && now.Job != nil {
+			f.Driver = &someone
+		}
 		out = append(out, f)
 	}
 	return out, nil
 }
 
 func (w *world) Driver(context.Context, event.FlowID) (control.Driver, bool, error) {
-	return control.Driver{PID: 7, Since: time.Date(2026, 11, 15, 8, 0, 0, 0, time.UTC)}, true, nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return someone, !w.alone, nil
 }
+
+// someone drives whatever is not alone.
+var someone = control.Driver{PID: 7, Since: time.Date(2026, 11, 15, 8, 0, 0, 0, time.UTC)}
 
 func (w *world) Wake(_ context.Context, id event.FlowID) error {
 	w.mu.Lock()

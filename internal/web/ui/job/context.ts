@@ -9,7 +9,7 @@ import type { Job, JobRound, JobThread } from "../lib/types";
 export interface JobData {
   job: Job; title: string; state: string; frozen: boolean; over: boolean; description?: string; description_html?: string;
   instructions?: string; instructions_html?: string; review_html?: string; outcome_html?: string; companion?: string;
-  driver?: { pid: number }; cost?: { usd: number; tokens: number; calls: number; text: string; left?: string; unpriced?: number };
+  driver?: { pid: number }; stopped?: boolean; cost?: { usd: number; tokens: number; calls: number; text: string; left?: string; unpriced?: number };
 }
 
 export interface Ctx {

@@ -11,6 +11,7 @@ import { useTitle } from "../lib/title";
 import { Ago, Badge, Loading, Tabs } from "../parts/basic";
 import { Abilities, Chat, useSession } from "../parts/chat";
 import { GateCard } from "../parts/gate";
+import { Stopped, stoppedWords } from "../parts/stopped";
 import { Audit } from "../pages/audit";
 import { ReviewBar } from "./bar";
 import { type Ctx, type JobData, JobCtx, openThreads, reviewing } from "./context";
@@ -34,7 +35,7 @@ const hints: Record<string, string[]> = {
 };
 
 export function JobPage({ id, tab }: { id: string; tab: string }) {
-  const data = useData<JobData>("/api/jobs/" + seg(id), id);
+  const data = useData<JobData>("/api/jobs/" + seg(id), id, "home"); // home tells when a driver is gone
   const feedback = useSignal("");
   const asking = useSignal(false);
   const diffing = useSignal(false);
@@ -60,10 +61,11 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
         <section class="job-main" aria-label="Job">
           <header class="job-head">
             <h1>{d.title}</h1>
-            <Badge of={j.state}>{stateWords[j.state] || j.state}</Badge>
+            {d.stopped ? <Badge tone="red">{stoppedWords}</Badge> : <Badge of={j.state}>{stateWords[j.state] || j.state}</Badge>}
             <Ago at={j.last} />
           </header>
-          {(j.doing || (j.why && !j.review && !j.ended)) && <p class="job-doing" role="status">{live(j.state) && <span class="spin" aria-hidden="true" />} {j.doing || j.why}</p>}
+          {d.stopped && <Stopped flow={id} again={data.again} />}
+          {!d.stopped && (j.doing || (j.why && !j.review && !j.ended)) && <p class="job-doing" role="status">{live(j.state) && <span class="spin" aria-hidden="true" />} {j.doing || j.why}</p>}
           {j.going && <p><a href={to.run(j.going)}>the run that is at work</a></p>}
           {(j.gates || []).filter((g) => g.gate !== j.review?.gate).map((g) => <GateCard key={g.gate + g.revision} g={{ ...g, text: g.text?.text, flow: id }} flow={id} />)}
           {j.review && <ReviewBar />}

@@ -10,7 +10,7 @@ import { Ago, Badge, Button, Empty, Loading, Trouble, useTask } from "../parts/b
 
 export interface Row {
   id: string; kind: string; title: string; preview?: string; state: string; needs?: boolean; working?: boolean; why?: string;
-  agents?: string[]; mode?: string; session?: string; parent?: string; project?: string; started?: string; last?: string; damaged?: string; offline?: boolean;
+  agents?: string[]; mode?: string; session?: string; parent?: string; project?: string; started?: string; last?: string; damaged?: string; stopped?: boolean; offline?: boolean;
 }
 export interface HomeData { needs: Row[]; working: Row[]; done: Row[]; total: number; next?: number }
 
@@ -103,7 +103,7 @@ function Line({ r }: { r: Row }) {
     <a class="row" href={to.row(r)}>
       <span class="row-top"><span class={"kind " + r.kind}>{marks[r.kind] || r.kind}</span><span class="row-title">{r.title || "(untitled)"}</span></span>
       {(r.why || r.preview) && <span class="row-text">{r.why || r.preview}</span>}
-      <span class="row-foot"><Badge of={r.state} />{r.offline && <Badge>offline</Badge>}{r.agents && r.agents.length > 1 && <span class="muted">{r.agents.length} agents</span>}<span class="grow" /><Ago at={r.last || r.started} /></span>
+      <span class="row-foot"><Badge of={r.state} tone={r.stopped ? "red" : undefined} />{r.offline && <Badge>offline</Badge>}{r.agents && r.agents.length > 1 && <span class="muted">{r.agents.length} agents</span>}<span class="grow" /><Ago at={r.last || r.started} /></span>
     </a>
   );
 }

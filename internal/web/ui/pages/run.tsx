@@ -9,6 +9,7 @@ import { go, to } from "../lib/route";
 import { onLive } from "../lib/stream";
 import { useTitle } from "../lib/title";
 import { Badge, Button, Dialog, Empty, Html, Loading, say, Tabs, Trouble, useTask } from "../parts/basic";
+import { Stopped } from "../parts/stopped";
 import { GateCard, type GateData } from "../parts/gate";
 
 interface Agent { id: string; label: string; model?: string; state: string; since?: string; round?: number; answers: number; calls: number; vote_for?: string; vote_fresh?: boolean; lost?: string; tools?: { id: string; name: string }[]; filled?: number; window?: number; late?: boolean }
@@ -20,12 +21,13 @@ interface Run {
 interface Item { index: number; seq: number; at: string; agent?: string; label?: string; kind: string; title: string; detail?: string; cut?: boolean; ref?: string; tool?: { name: string; input?: string; state: string } }
 
 export function RunPage({ id, tab }: { id: string; tab: string }) {
-  const data = useData<Run>("/api/runs/" + seg(id), id);
+  const data = useData<Run>("/api/runs/" + seg(id), id, "home"); // home tells when a driver is gone
   const r = data.value.value;
   useTitle(r?.title || "Run");
   const at = tab || (r?.final_html ? "result" : "live");
   if (!r) return <div class="page"><Loading of={data} what="Opening the run" /></div>;
   const over = !!r.card.ended;
+  const stopped = r.state === "unfinished";
   const pick = (t: string) => go(to.run(id, t), true);
   return (
     <div class="page run">
@@ -35,7 +37,8 @@ export function RunPage({ id, tab }: { id: string; tab: string }) {
         {r.parent && <a href={to.session(r.parent)}>its session</a>}
         <a href={to.audit(id)}>audit</a>
       </div>
-      <p class="job-doing" role="status">{!over && <span class="spin" aria-hidden="true" />} {r.sentence}</p>
+      <p class="job-doing" role="status">{!over && !stopped && <span class="spin" aria-hidden="true" />} {r.sentence}</p>
+      {stopped && <Stopped flow={id} again={data.again} />}
       {r.card.error && <Trouble of={new Error(r.card.error)} />}
       {r.gates.map((g) => <GateCard key={g.gate + g.revision} g={g} flow={id} />)}
       <Agents r={r} />

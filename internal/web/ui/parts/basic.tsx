@@ -63,7 +63,7 @@ const tones: Record<string, string> = {
   review: "amber", trouble: "red", failed: "red", error: "red", problem: "red", damaged: "red", lost: "red", cancelled: "gray",
   completed: "green", success: "green", done: "green", ok: "green", voted: "green",
   planning: "blue", running: "blue", working: "blue", voting: "blue", presenting: "blue", chatting: "blue", processing: "blue",
-  "waiting for you": "amber", awaiting: "amber", warning: "amber", waiting: "gray",
+  "waiting for you": "amber", "waiting for your review": "amber", "needs your help": "red", awaiting: "amber", warning: "amber", waiting: "gray",
 };
 export function Badge({ of, tone, children }: { of?: string; tone?: string } & Kids) {
   return <span class={"badge " + (tone || tones[of || ""] || "gray")}>{children ?? of}</span>;

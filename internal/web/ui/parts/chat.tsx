@@ -9,13 +9,14 @@ import { onLive } from "../lib/stream";
 import { plural } from "../lib/format";
 import { Area, Badge, Button, Loading, Trouble, useTask } from "./basic";
 import { GateCard, type GateData } from "./gate";
+import { Stopped } from "./stopped";
 import { StepView, type Step } from "./steps";
 
 export interface Turn { id: string; index: number; at: string; text: string; html: string; by?: string; steps: Step[]; more?: number; runs?: any[]; over?: boolean; failed?: string }
 export interface SessionData {
   id: string; seq: number; kind: string; title: string; state: string; turns: Turn[]; total: number; before?: number; gates: GateData[];
   held?: { id: string; at: string; text: string }[]; heard?: { id: string; at: string; text?: string }[];
-  going?: string[]; running?: string; refusals?: any[]; cost?: { usd?: number; tokens: number; text: string }; agent?: string; model?: string; job?: string; driver?: any;
+  going?: string[]; running?: string; refusals?: any[]; cost?: { usd?: number; tokens: number; text: string }; agent?: string; model?: string; job?: string; driver?: any; stopped?: boolean;
   outline?: { title?: string; description?: string; instructions?: string; by?: string };
 }
 
@@ -29,7 +30,7 @@ export interface ChatUses {
 const busyStates = ["chatting", "processing", "running", "keeping"];
 
 export function useSession(id: string) {
-  return useData<SessionData>(id ? "/api/sessions/" + seg(id) + "?limit=20" : "", id || undefined);
+  return useData<SessionData>(id ? "/api/sessions/" + seg(id) + "?limit=20" : "", id || undefined, id && "home"); // home tells when a driver is gone
 }
 
 export function Chat({ id, data, uses = {}, hints = [], placeholder = "Say something" }: {
@@ -53,7 +54,7 @@ export function Chat({ id, data, uses = {}, hints = [], placeholder = "Say somet
 
   if (!s) return <Loading of={data} what="Opening the conversation" />;
   const turns = [...older.filter((o) => !s.turns.some((t) => t.id === o.id)), ...s.turns];
-  const busy = busyStates.includes(s.state);
+  const busy = busyStates.includes(s.state) && !s.stopped;
   return (
     <div class="chat">
       <div class="chat-list" ref={list} role="log" aria-label="Conversation" tabIndex={0} onScroll={(e: any) => {
@@ -78,6 +79,7 @@ export function Chat({ id, data, uses = {}, hints = [], placeholder = "Say somet
         {s.gates.map((g) => <GateCard key={g.gate + g.revision} g={g} flow={id} />)}
         {busy && !live.text && <div class="typing" role="status"><i /><i /><i /><span class="sr">The agent is at work</span></div>}
       </div>
+      {s.stopped && <Stopped flow={id} again={data.again} />}
       <Trouble of={task.problem || data.error.value} />
       <Input id={id} busy={busy} placeholder={placeholder} onSend={say} onStop={() => task.run(() => post(`/api/sessions/${seg(id)}/cancel`, { key: key() }))} />
     </div>
