@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -39,6 +40,9 @@ func (a *App) NewJob(ctx context.Context, r control.JobRequest) (event.FlowID, e
 	s, err := a.jobOf(ctx, r)
 	if err != nil {
 		return "", err
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return "", control.Usagef("a job keeps its workspace with git, which is not on your PATH; install git, version 2.29 or later, then begin it again")
 	}
 	if _, err := a.ready(ctx, []event.Seat{s.Seat}); err != nil {
 		return "", err

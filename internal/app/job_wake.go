@@ -3,6 +3,10 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
@@ -27,6 +31,29 @@ func (a *App) Wake(ctx context.Context, id event.FlowID) error {
 		return nil // somebody was faster
 	}
 	return err
+}
+
+// longestWords is how much of the end of a driver's log is looked at.
+const longestWords = 8 << 10
+
+// LastWords implements [control.Jobs].
+func (a *App) LastWords(id event.FlowID) string {
+	f, err := os.Open(filepath.Join(a.state("runs", string(id)), "driver.log"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > longestWords {
+		_, _ = f.Seek(-longestWords, io.SeekEnd)
+	}
+	said, _ := io.ReadAll(io.LimitReader(f, longestWords))
+	const mark = "conclave: " // as every message of the program begins
+	text := "\n" + string(said)
+	at := strings.LastIndex(text, "\n"+mark)
+	if at < 0 {
+		return ""
+	}
+	return strings.TrimSpace(text[at+1+len(mark):])
 }
 
 // busy reports whether a job or a session has something to do that waits for

@@ -73,7 +73,7 @@ func (e *env) settledJob(ctx context.Context, c control.Control, id event.FlowID
 // untilJob follows a job until it stands as wanted. If its driver is gone another
 // is called, as long as each brings it further.
 func (e *env) untilJob(ctx context.Context, c control.Control, id event.FlowID, wanted func(view.Job) bool) (view.Job, error) {
-	var stuck uint64 // how far it had come when a driver was called last
+	var stuck uint64 // how far it had come when a driver was called last, if one was
 	for {
 		s, err := c.Open(ctx, id)
 		switch {
@@ -85,10 +85,14 @@ func (e *env) untilJob(ctx context.Context, c control.Control, id event.FlowID, 
 			return *s.Job, nil
 		}
 		if _, driven, err := c.Driver(ctx, id); err == nil && !driven {
-			if stuck == s.Seq {
-				return *s.Job, fmt.Errorf("%s does not go on, and whoever was to drive it has ended; see why with: conclave resume %[1]s", id)
+			far, err := progress(ctx, c, id)
+			if err != nil {
+				return *s.Job, err
 			}
-			stuck = s.Seq
+			if stuck == far {
+				return *s.Job, doesNotGoOn(c, id)
+			}
+			stuck = far
 		}
 		if err := c.Wake(ctx, id); err != nil {
 			return *s.Job, err
@@ -98,6 +102,28 @@ func (e *env) untilJob(ctx context.Context, c control.Control, id event.FlowID, 
 			return *s.Job, ctx.Err()
 		}
 	}
+}
+
+// progress is the number of the newest event that says more than that somebody
+// has taken the flow up.
+func progress(ctx context.Context, c control.Control, id event.FlowID) (far uint64, err error) {
+	for ev, err := range c.Read(ctx, id) {
+		if err != nil {
+			return far, err
+		}
+		if _, taken := ev.Body.(event.Resumed); !taken {
+			far = ev.Seq
+		}
+	}
+	return far, nil
+}
+
+// doesNotGoOn says why nobody brings a job further.
+func doesNotGoOn(c control.Control, id event.FlowID) error {
+	if said := view.Clean(c.LastWords(id)); said != "" {
+		return fmt.Errorf("%s does not go on: %s", id, said)
+	}
+	return fmt.Errorf("%s does not go on, and whoever was to drive it has ended; see why with: conclave resume %[1]s", id)
 }
 
 // followJob returns when the job stands as wanted or nobody drives it.

@@ -23,6 +23,9 @@ type Jobs interface {
 	// Wake has a process of its own drive a job or a session that has something
 	// to do and that nobody drives. It does nothing otherwise.
 	Wake(ctx context.Context, id event.FlowID) error
+	// LastWords are what the process that drove a flow last said when it failed;
+	// empty if it did not, or if nobody knows.
+	LastWords(id event.FlowID) string
 	// Adopt wakes every job that is in the middle of something and that nobody
 	// drives, and the sessions of companions likewise.
 	Adopt(ctx context.Context) error
