@@ -102,9 +102,9 @@ func TestJobStory(t *testing.T) {
 	press("r").See("What is to be different? 1 open comment goes along")
 	r.Type("Split the work").Press("esc").See("a draft (r)")
 	press("r").See("❯ Split the work").Press("enter")
-	r.See("Round 2, revision 1", "You asked for this in round 1", "Split the work", "agent, changed: Taken up in plan.md", "plan.md, changed", "+ ## Changes after review")
+	r.See("Round 2, revision 4", "You asked for this in round 1", "Split the work", "agent, changed: Taken up in plan.md", "plan.md, changed", "+ ## Changes after review")
 
-	press("a").See("Carry out revision 1?", "3 todos are done next.", "About $").Press("n").Gone("Carry out")
+	press("a").See("Carry out revision 4?", "3 todos are done next.", "About $").Press("n").Gone("Carry out")
 	press("a").See("Carry out").Press("y")
 	r.See("Completed", "Deliverables", "output/", "✓ Phase 2, carrying out")
 	press("enter").See("y copy").Press("esc").Gone("y copy")
