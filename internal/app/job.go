@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,6 +46,9 @@ func (a *App) NewJob(ctx context.Context, r control.JobRequest) (event.FlowID, e
 		return "", control.Usagef("a job keeps its workspace with git, which is not on your PATH; install git, version 2.29 or later, then begin it again")
 	}
 	if _, err := a.ready(ctx, []event.Seat{s.Seat}); err != nil {
+		return "", err
+	}
+	if err := reach(ctx, s.Sources); err != nil {
 		return "", err
 	}
 	if s.Description, err = a.keep(ctx, strings.TrimSpace(r.Description)); err != nil {
@@ -317,6 +321,9 @@ func (a *App) sources(t team, worker event.Seat, specs []string) ([]event.Source
 			}
 		case event.SourceDir, event.SourceSQLite:
 			real, err := a.real(s.Where)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil, control.Usagef("the datasource %s: %s does not exist; paths begin in %s", s.Name, s.Where, a.dir)
+			}
 			if err != nil {
 				return nil, control.Usagef("the datasource %s: %w", s.Name, err)
 			}
@@ -327,6 +334,30 @@ func (a *App) sources(t team, worker event.Seat, specs []string) ([]event.Source
 		}
 	}
 	return out, nil
+}
+
+// reachTime is how long a datasource has to answer when a job is begun.
+const reachTime = 5 * time.Second
+
+// reach opens the datasources of a job that is to begin, as whoever wants it can
+// still mend what is wrong with one. MCP servers are started by the job alone.
+func reach(ctx context.Context, all []event.Source) error {
+	var errs []error
+	for _, s := range databases(all) {
+		ctx, done := context.WithTimeout(ctx, reachTime)
+		c, err := datasource.Open(ctx, s, os.LookupEnv)
+		done()
+		if err == nil {
+			err = c.Close()
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return control.Usagef("%w\nNothing was begun", err)
+	}
+	return nil
 }
 
 // serve finds the MCP server that a source names among those of the agents.

@@ -117,7 +117,12 @@ func TestJobRequests(t *testing.T) {
 		"it must be single or run":       {Description: "x", Execute: "all"},
 		"no MCP server is configured":    {Description: "x", Sources: []string{"mcp:github"}},
 		"is no kind of datasource":       {Description: "x", Sources: []string{"oracle:x"}},
-		"no such file":                   {Description: "x", Sources: []string{"sqlite:nothing.db"}},
+		"does not exist; paths begin":    {Description: "x", Sources: []string{"sqlite:nothing.db"}},
+		"is no SQLite database":          {Description: "x", Sources: []string{"sqlite:offers/atlas.md"}},
+		"is a directory":                 {Description: "x", Sources: []string{"sqlite:offers"}},
+		"atlas.md is a file":             {Description: "x", Sources: []string{"dir:offers/atlas.md"}},
+		"NOT_SET_HERE, which is not set": {Description: "x", Sources: []string{"postgres://ada:${NOT_SET_HERE}@127.0.0.1:1/x"}},
+		"opening the datasource costs":   {Description: "x", Sources: []string{"costs=postgres://ada@127.0.0.1:1/x"}},
 		"is not the session":             {Description: "x", Companion: "run-1"},
 	} {
 		r.Config = team
