@@ -108,7 +108,7 @@ func TestJobKilledAnywhere(t *testing.T) {
 func TestJobFrozenWithoutAProcess(t *testing.T) {
 	t.Parallel()
 	p, id := threeOffers(t)
-	p.start(t, "job", "wait", id).ends(0)
+	p.start(t, "job", "wait", id).ends(5)
 	endDrivers(p.dir) // the machine goes down
 	p.nobodyLeft(t)
 	if j := p.job(t, id); j.State != view.JobReview || j.Review == nil || j.Review.Kind != event.GateReview {

@@ -25,6 +25,9 @@ itself it gives it as much again of what had run out.`,
 		Args:              args(1, 1, "one job"),
 		ValidArgsFunction: e.jobIDs(),
 		RunE: func(cmd *cobra.Command, a []string) error {
+			if err := lookedAt(cmd, revision); err != nil {
+				return err
+			}
 			return e.with(func(c control.Control) error {
 				return e.decide(cmd.Context(), c, a[0], decision{verb: "approve", revision: revision, skip: skip})
 			})
@@ -47,6 +50,9 @@ carried out before you approve. What was commented goes along.`,
 		Args:              args(1, 1, "one job"),
 		ValidArgsFunction: e.jobIDs(),
 		RunE: func(cmd *cobra.Command, a []string) error {
+			if err := lookedAt(cmd, revision); err != nil {
+				return err
+			}
 			return e.with(func(c control.Control) error {
 				return e.decide(cmd.Context(), c, a[0], decision{verb: "revise", revision: revision, text: text})
 			})
@@ -55,6 +61,15 @@ carried out before you approve. What was commented goes along.`,
 	c.Flags().StringVarP(&text, "message", "m", "", "what is to be different")
 	c.Flags().IntVar(&revision, "revision", 0, "the revision that you have looked at")
 	return c
+}
+
+// lookedAt refuses a revision that none can be: left out it would mean whichever
+// there is, which who names one does not want.
+func lookedAt(cmd *cobra.Command, revision int) error {
+	if cmd.Flags().Changed("revision") && revision < 1 {
+		return control.Usagef("--revision is %d; revisions are counted from 1, and conclave job review says which one there is", revision)
+	}
+	return nil
 }
 
 // A decision is what a person has decided about a job that waits for them.

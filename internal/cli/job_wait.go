@@ -19,9 +19,11 @@ import (
 func newJobWait(e *env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:               "wait ID",
-		Short:             "Wait until a job needs you or is over",
-		Example:           "  conclave job wait k3f9 && conclave job review k3f9",
+		Use:   "wait ID",
+		Short: "Wait until a job needs you or is over",
+		Long: `Wait returns when a job needs you or is over. Its exit code says which: 0 it is
+complete, 2 it failed, 4 it was cancelled, 5 it waits for you.`,
+		Example:           "  conclave job wait k3f9 || conclave job review k3f9",
 		Args:              args(1, 1, "one job"),
 		ValidArgsFunction: e.jobIDs(),
 		RunE: func(cmd *cobra.Command, a []string) error {
@@ -61,6 +63,8 @@ func jobOutcome(j view.Job) error {
 		return outcome{exitFailed}
 	case view.JobCancelled:
 		return outcome{exitCancelled}
+	case view.JobReview, view.JobTrouble:
+		return outcome{exitRefused} // a person is needed
 	}
 	return nil
 }

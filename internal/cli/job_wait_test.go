@@ -76,3 +76,15 @@ func TestWaitForMiredJob(t *testing.T) {
 		}
 	}
 }
+
+// The exit code says how a job stands: of wait, of new --wait and of resume.
+func TestJobOutcome(t *testing.T) {
+	for state, want := range map[view.JobState]int{
+		view.JobCompleted: exitOK, view.JobFailed: exitFailed, view.JobCancelled: exitCancelled,
+		view.JobReview: exitRefused, view.JobTrouble: exitRefused,
+	} {
+		if got, _ := exitCode(jobOutcome(view.Job{State: state}), &sink{}); got != want {
+			t.Errorf("%s: %d, not %d", state, got, want)
+		}
+	}
+}
