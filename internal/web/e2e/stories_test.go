@@ -48,6 +48,9 @@ func TestWithoutAStream(t *testing.T) { newStage(t).play(t, "poll") }
 // IP-08
 func TestHostileFiles(t *testing.T) { newStage(t).play(t, "hostile") }
 
+// IP-10
+func TestWhatIsNotSavedIsNotLost(t *testing.T) { newStage(t).play(t, "unsaved") }
+
 func TestKeyboardAndNarrowScreens(t *testing.T) { newStage(t).play(t, "reach") }
 
 func TestSessionAndRun(t *testing.T) { newStage(t).play(t, "sessions") }

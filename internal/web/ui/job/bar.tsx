@@ -7,6 +7,7 @@ import { plural, spent } from "../lib/format";
 import { useKeys } from "../lib/keys";
 import { Button, Dialog, Html, say, Trouble, useTask } from "../parts/basic";
 import { act, openThreads, reviewing, round, useJob } from "./context";
+import { dropDrafts, saveDrafts, unsaved } from "./drafts";
 
 type Ask = "approve" | "skip" | "cancel" | "retry" | "";
 
@@ -78,6 +79,7 @@ function Decide({ ask, onClose }: { ask: Exclude<Ask, "">; onClose: () => void }
   const unanswered = (j.questions || []).filter((q) => !q.answer);
   const moved = !j.review || j.review.gate !== seen.gate ? "decided" : j.review.revision !== seen.revision ? "changed" : "";
   const stale = task.problem instanceof Problem && task.problem.status === 409;
+  const mine = ask === "approve" || ask === "skip" ? unsaved(id) : [];
   const yes = useRef<HTMLDivElement>(null);
   useEffect(() => {
     yes.current?.querySelector("button")?.focus();
@@ -88,6 +90,24 @@ function Decide({ ask, onClose }: { ask: Exclude<Ask, "">; onClose: () => void }
     again();
     onClose();
   });
+  const save = () => task.run(async () => {
+    await saveDrafts(id);
+    say("Saved as a new revision. Look at it, and approve that one.");
+    again();
+    onClose();
+  });
+  if (mine.length > 0 && !moved)
+    return (
+      <Dialog title="Save your changes first" onClose={onClose}>
+        <p>You have changed {mine.map((m) => m.path).join(" and ")} and not saved that. Revision {seen.revision} does not have it, and it would be lost.</p>
+        {stale ? <p class="trouble" role="alert">Somebody else has changed the same file. Nothing was saved; look at both in its tab.</p> : <Trouble of={task.problem} />}
+        <div class="actions" ref={yes}>
+          <Button kind="main" busy={task.busy} onClick={save}>Save as a new revision</Button>
+          <Button kind="danger" disabled={task.busy} onClick={() => dropDrafts(id)}>Throw my changes away</Button>
+          <Button kind="quiet" onClick={onClose}>Back</Button>
+        </div>
+      </Dialog>
+    );
   return (
     <Dialog title={w.title} onClose={onClose}>
       <p>{w.text}</p>

@@ -25,7 +25,7 @@ export interface Ctx {
 export const JobCtx = createContext<Ctx>(null as any);
 export const useJob = () => useContext(JobCtx);
 
-export const act = (id: string, what: string, body: Record<string, unknown>) => post(`/api/jobs/${seg(id)}/${what}`, { ...body, key: key() });
+export const act = (id: string, what: string, body: Record<string, unknown>, last = false) => post(`/api/jobs/${seg(id)}/${what}`, { ...body, key: key() }, last);
 
 export const reviewing = (j: Job) => j.state === "review" && !!j.review;
 export const round = (j: Job): JobRound | undefined => j.rounds?.[j.rounds.length - 1];

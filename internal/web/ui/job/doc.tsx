@@ -9,6 +9,7 @@ import { useKeys } from "../lib/keys";
 import type { JobFile, JobThread } from "../lib/types";
 import { Button, Loading } from "../parts/basic";
 import { reviewing, useJob } from "./context";
+import { draftOf } from "./drafts";
 import { Editor } from "./editor";
 import { NewComment, ThreadCard } from "./threads";
 
@@ -19,7 +20,7 @@ export function Doc({ path, missing }: { path: string; missing: string }) {
   const j = d.job;
   const kept = j.files?.find((f) => f.path === path);
   const data = useData<FileText>(j.commit ? `/api/jobs/${seg(id)}/file` + query({ path, at: j.commit }) : "");
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useState(() => !!draftOf(id, path));
   const can = reviewing(j) && !!kept;
   const f = data.value.value;
   useKeys([{ key: "e", what: "edit this file", do: () => can && setEditing(true) }], [can]);

@@ -5,28 +5,26 @@ import { useEffect, useState } from "preact/hooks";
 import { post, Problem } from "../lib/api";
 import { Area, Button, Html, say, Trouble, useTask } from "../parts/basic";
 import { act, useJob } from "./context";
-
-// Drafts of edits stay while the page is open, by file and by what it was.
-const drafts = new Map<string, string>();
+import { draftOf, dropDraft, putDraft } from "./drafts";
 
 export function Editor({ path, base, text, onDone }: { path: string; base: string; text: string; onDone: () => void }) {
   const { id, again } = useJob();
-  const [from, setFrom] = useState({ base, text });
-  const slot = id + "/" + path + "@" + from.base;
-  const [now, setNow] = useState(drafts.get(slot) ?? text);
+  const mine = draftOf(id, path);
+  const from = mine ? { base: mine.base, text: mine.was } : { base, text };
+  const now = mine?.text ?? text;
   const [preview, setPreview] = useState(false);
   const [html, setHtml] = useState("");
   const task = useTask();
   const put = (s: string) => {
-    drafts.set(slot, s);
-    setNow(s);
+    if (s === from.text) dropDraft(id, path);
+    else putDraft({ job: id, path, base: from.base, was: from.text, text: s });
   };
   useEffect(() => {
     if (preview) post<{ html: string }>("/api/markdown", { text: now }).then((r) => setHtml(r.html), () => setHtml(""));
   }, [preview]);
   const save = (onto: string) => task.run(async () => {
     await act(id, "edits", { path, base: onto, text: now });
-    drafts.delete(slot);
+    dropDraft(id, path);
     say("Saved " + path);
     again();
     onDone();
@@ -40,12 +38,12 @@ export function Editor({ path, base, text, onDone }: { path: string; base: strin
       </div>
       {preview ? <div class="card"><div class="in"><Html html={html} /></div></div> : <Area class="code" label={"Text of " + path} autofocus spellcheck={false} value={now} onText={put} onSend={() => save(from.base)} />}
       {stale ? (
-        <Conflict path={path} theirs={stale.text || ""} onTheirs={() => { drafts.delete(slot); again(); onDone(); }}
-          onMine={() => stale.hash && save(stale.hash)} onMerge={() => { setFrom({ base: stale.hash || "", text: stale.text || "" }); task.clear(); }} busy={task.busy} />
+        <Conflict path={path} theirs={stale.text || ""} onTheirs={() => { dropDraft(id, path); again(); onDone(); }}
+          onMine={() => stale.hash && save(stale.hash)} onMerge={() => { putDraft({ job: id, path, base: stale.hash || "", was: stale.text || "", text: now }); task.clear(); }} busy={task.busy} />
       ) : <Trouble of={task.problem} />}
       <div class="actions">
         <Button kind="main" busy={task.busy} disabled={now === from.text || !!stale} onClick={() => save(from.base)}>Save as a new revision</Button>
-        <Button kind="quiet" onClick={() => { drafts.delete(slot); onDone(); }}>Discard</Button>
+        <Button kind="quiet" onClick={() => { dropDraft(id, path); onDone(); }}>Discard</Button>
         <span class="muted small">committed in your name; the agent is told what you changed</span>
       </div>
     </section>

@@ -16,6 +16,7 @@ import { Audit } from "../pages/audit";
 import { ReviewBar } from "./bar";
 import { type Ctx, type JobData, JobCtx, openThreads, reviewing } from "./context";
 import { Doc } from "./doc";
+import { mute, unsaved } from "./drafts";
 import { FeedbackBox } from "./feedback";
 import { Files } from "./files";
 import { History } from "./history";
@@ -52,9 +53,13 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
     diffing.value = false;
   }, [d?.job.rounds?.length]);
 
+  const quiet = !!d && !reviewing(d.job); // nothing can be saved now
+  useEffect(() => mute(id, quiet), [quiet]);
+
   if (!d) return <div class="page"><Loading of={data} what="Opening the job" /></div>;
   const j = d.job;
   const notes: Record<string, number> = { plan: commentsOn(d, "plan.md"), memory: commentsOn(d, "workspace.md"), todos: reviewing(j) ? (j.staged || []).length : 0 };
+  const mine = quiet ? [] : unsaved(id).map((x) => x.path);
   return (
     <JobCtx.Provider value={ctx}>
       <div class="job-page">
@@ -70,7 +75,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
           {(j.gates || []).filter((g) => g.gate !== j.review?.gate).map((g) => <GateCard key={g.gate + g.revision} g={{ ...g, text: g.text?.text, flow: id }} flow={id} />)}
           {j.review && <ReviewBar />}
           {j.review && asking.value && <FeedbackBox />}
-          <Tabs label="Parts of the job" tabs={tabs.map((t) => ({ ...t, note: notes[t.id] || undefined }))} at={at} onPick={(t) => pick(t)} />
+          <Tabs label="Parts of the job" tabs={tabs.map((t) => ({ ...t, note: mine.includes(fileOf[t.id]) ? "unsaved" : notes[t.id] || undefined }))} at={at} onPick={(t) => pick(t)} />
           <div class="job-tab" role="tabpanel" aria-labelledby={"tab-" + at}>
             {at === "progress" && <Progress />}
             {at === "plan" && (diffing.value && reviewing(j) ? <Changed /> : <><Questions /><Doc path="plan.md" key="plan.md" missing="The plan is not written yet." /></>)}
@@ -92,6 +97,7 @@ const reviewTabs = [
   { id: "history", name: "History" }, { id: "why", name: "Why" }, { id: "progress", name: "Progress" },
 ];
 const workTabs = [...reviewTabs.slice(-1), ...reviewTabs.slice(0, -1)]; // what is looked at first comes first
+const fileOf: Record<string, string> = { plan: "plan.md", memory: "workspace.md", todos: "todos.yaml" };
 const stateWords: Record<string, string> = { review: "waits for your review", trouble: "needs help", created: "starting" };
 const live = (s: string) => s === "planning" || s === "running" || s === "created";
 const commentsOn = (d: JobData, path: string) => openThreads(d.job).filter((t) => t.path === path).length;

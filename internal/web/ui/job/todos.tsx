@@ -7,6 +7,7 @@ import { freshID, todosYAML } from "../lib/todos";
 import type { Todo } from "../lib/types";
 import { Badge, Button, Empty, say, Trouble, useTask } from "../parts/basic";
 import { act, reviewing, useJob } from "./context";
+import { draftOf, dropDraft, putDraft } from "./drafts";
 import { Conflict } from "./editor";
 import { PhaseList } from "./progress";
 
@@ -28,25 +29,33 @@ function Past() {
   return <details class="past"><summary>Phases so far</summary><PhaseList /></details>;
 }
 
+const file = "todos.yaml";
+
 function EditTodos() {
   const { id, d, again } = useJob();
   const j = d.job;
-  const kept = j.files?.find((f) => f.path === "todos.yaml");
+  const kept = j.files?.find((f) => f.path === file);
   const base = kept?.hash || "";
-  const [from, setFrom] = useState({ base, todos: j.staged || [], name: j.staged_name || "" });
-  const [todos, setTodos] = useState<Todo[]>(j.staged || []);
+  const mine = draftOf(id, file);
+  const from = mine?.base ?? base;
+  const todos = mine?.todos ?? (j.staged || []);
   const task = useTask();
   const dragged = useRef(-1);
   const [over, setOver] = useState(-1);
-  const dirty = JSON.stringify(todos) !== JSON.stringify(from.todos);
+  const dirty = !!mine && !mine.saved;
 
   useEffect(() => {
-    if (base !== from.base && !dirty) {
-      setFrom({ base, todos: j.staged || [], name: j.staged_name || "" });
-      setTodos(j.staged || []);
-    }
-  }, [base, dirty]);
+    if (mine?.saved && base !== mine.base) dropDraft(id, file); // it is heard of
+  }, [base, mine]);
 
+  const setTodos = (f: (l: Todo[]) => Todo[]) => {
+    const d = draftOf(id, file);
+    const was = d?.was ?? JSON.stringify(j.staged || []);
+    const list = f(d?.todos ?? (j.staged || []));
+    if (JSON.stringify(list) === was) return dropDraft(id, file);
+    const clean = list.map((t) => ({ ...t, text: t.text.trim() })).filter((t) => t.text);
+    putDraft({ job: id, path: file, base: d?.base ?? base, was, todos: list, text: todosYAML(j.staged_name || "", clean) });
+  };
   const change = (i: number, to: Partial<Todo>) => setTodos((l) => l.map((t, k) => (k === i ? { ...t, ...to } : t)));
   const move = (i: number, to: number) => {
     if (to < 0 || to >= todos.length || i === to) return;
@@ -58,14 +67,13 @@ function EditTodos() {
     say(`Moved to place ${to + 1}`);
   };
   const reset = () => {
-    setFrom({ base, todos: j.staged || [], name: j.staged_name || "" });
-    setTodos(j.staged || []);
+    dropDraft(id, file);
     task.clear();
   };
   const save = (onto: string) => task.run(async () => {
-    const clean = todos.map((t) => ({ ...t, text: t.text.trim() })).filter((t) => t.text);
-    await act(id, "edits", { path: "todos.yaml", base: onto, text: todosYAML(from.name, clean) });
-    setFrom({ ...from, base: "saved", todos });
+    const d = draftOf(id, file)!;
+    await act(id, "edits", { path: file, base: onto, text: d.text });
+    putDraft({ ...d, base, saved: true });
     say("Saved the todos");
     again();
   });
@@ -73,7 +81,7 @@ function EditTodos() {
   if (!kept) return <Empty>No todos are staged.</Empty>;
   return (
     <section aria-label="Todos of the next phase">
-      <div class="doc-head"><h2>{j.staged_name || "Next phase"}</h2><span class="muted">{todos.filter((t) => !t.skip).length} to be done</span>{base !== from.base && dirty && <Badge tone="amber">changed by somebody else</Badge>}</div>
+      <div class="doc-head"><h2>{j.staged_name || "Next phase"}</h2><span class="muted">{todos.filter((t) => !t.skip).length} to be done</span>{base !== from && dirty && <Badge tone="amber">changed by somebody else</Badge>}</div>
       <ol class="plain todos edit">
         {todos.map((t, i) => (
           <li key={t.id} class={(over === i ? "over " : "") + (t.skip ? "skip" : "")}
@@ -93,11 +101,11 @@ function EditTodos() {
           </li>
         ))}
       </ol>
-      {stale ? <Conflict path="todos.yaml" theirs={stale.text || ""} onTheirs={reset} onMine={() => stale.hash && save(stale.hash)} busy={task.busy} /> : <Trouble of={task.problem} />}
+      {stale ? <Conflict path={file} theirs={stale.text || ""} onTheirs={reset} onMine={() => stale.hash && save(stale.hash)} busy={task.busy} /> : <Trouble of={task.problem} />}
       <div class="actions">
         <Button small onClick={() => setTodos((l) => [...l, { id: freshID(l), text: "" }])}>Add a todo</Button>
         <span class="grow" />
-        {dirty && <><Button kind="quiet" small onClick={reset}>Discard</Button><Button kind="main" small busy={task.busy} onClick={() => save(from.base)}>Save as a new revision</Button></>}
+        {dirty && <><Button kind="quiet" small onClick={reset}>Discard</Button><Button kind="main" small busy={task.busy} onClick={() => save(from)}>Save as a new revision</Button></>}
       </div>
     </section>
   );

@@ -18,11 +18,14 @@ export function key(): string {
   return Array.from(b, (x) => x.toString(16).padStart(2, "0")).join("");
 }
 
-export async function call<T = any>(method: string, url: string, body?: unknown, stop?: AbortSignal): Promise<T> {
+// call asks the server. What is said last is sent even if the page goes away
+// meanwhile, as far as browsers do that: 64 kB.
+export async function call<T = any>(method: string, url: string, body?: unknown, stop?: AbortSignal, last = false): Promise<T> {
   const init: RequestInit = { method, headers: { Accept: "application/json" }, signal: stop };
   if (body instanceof FormData) init.body = body;
   else if (body !== undefined) {
     init.body = JSON.stringify(body);
+    init.keepalive = last && (init.body as string).length < 20_000;
     (init.headers as Record<string, string>)["Content-Type"] = "application/json";
   }
   let r: Response;
@@ -48,7 +51,7 @@ export async function call<T = any>(method: string, url: string, body?: unknown,
 }
 
 export const get = <T = any>(url: string, stop?: AbortSignal) => call<T>("GET", url, undefined, stop);
-export const post = <T = any>(url: string, body: unknown = {}) => call<T>("POST", url, body);
+export const post = <T = any>(url: string, body: unknown = {}, last = false) => call<T>("POST", url, body, undefined, last);
 
 // seg is an id as part of an address.
 export const seg = encodeURIComponent;
