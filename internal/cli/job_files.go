@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -118,6 +119,12 @@ the round of review before, or else with the newest commit.`,
 	return c
 }
 
+// diffText is a line as it stands in a file, how far it is indented included, but
+// for what a terminal would act on.
+func diffText(line string) string {
+	return strings.TrimRight(strings.ReplaceAll(view.Clean(line), "\n", " "), " ")
+}
+
 // showDiff prints how files changed.
 func showDiff(w io.Writer, all []control.FileDiff, p paint) {
 	for _, f := range all {
@@ -125,7 +132,7 @@ func showDiff(w io.Writer, all []control.FileDiff, p paint) {
 		for _, h := range f.Hunks {
 			fmt.Fprintf(w, "  @@ line %d, before line %d @@\n", h.New, h.Old)
 			for _, l := range h.Lines {
-				line := "  " + l.Op + view.OneLine(l.Text)
+				line := "  " + l.Op + diffText(l.Text)
 				switch l.Op {
 				case "+":
 					line = p.green(line)
