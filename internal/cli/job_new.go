@@ -142,6 +142,9 @@ func (e *env) beginJob(ctx context.Context, c control.Control, r control.JobRequ
 	if err != nil {
 		return err
 	}
+	if o.review == "true" || o.review == "false" {
+		why = "you said so with --review " + o.review
+	}
 	id, err := c.NewJob(ctx, r)
 	if err != nil {
 		return err
@@ -160,6 +163,7 @@ func (e *env) beginJob(ctx context.Context, c control.Control, r control.JobRequ
 		}
 	} else {
 		fmt.Fprintln(e.Out, id)
+		e.sayDemo(ctx, c, id)
 		stops := "It stops for you to look at its plan: "
 		if !review {
 			stops = "It does not stop for you to look at its plan: "
@@ -170,4 +174,12 @@ func (e *env) beginJob(ctx context.Context, c control.Control, r control.JobRequ
 		return nil
 	}
 	return e.waitJob(ctx, c, id, o.asJSON)
+}
+
+// sayDemo tells who has configured no model that the answers are made up.
+func (e *env) sayDemo(ctx context.Context, c control.Control, id event.FlowID) {
+	s, err := c.Open(ctx, id)
+	if err == nil && s.Job != nil && s.Job.Started.Seat.Backend == "demo" {
+		fmt.Fprintln(e.Err, "No model is configured for jobs: the built-in demo plays the agent. Configure one with: conclave init")
+	}
 }
