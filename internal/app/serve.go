@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +15,7 @@ import (
 	"syscall"
 
 	"conclave/internal/cli"
+	"conclave/internal/config"
 	"conclave/internal/control"
 	"conclave/internal/web"
 	"conclave/internal/web/dist"
@@ -30,6 +33,11 @@ func serveWeb(ctx context.Context, c control.Control, o cli.WebOptions) error {
 	a, ok := c.(*App)
 	if !ok {
 		return fmt.Errorf("serve the cockpit: %T is not the program", c)
+	}
+	if err := a.configured(o.Config); err != nil && o.Config != "" {
+		return err
+	} else if err != nil { // which the pages show too
+		o.Say("The configuration cannot be used, so nothing can be begun before it is mended: " + err.Error())
 	}
 	before := a.served()
 	l, err := listenAgain(o.Listen, before.Port)
@@ -58,6 +66,25 @@ func serveWeb(ctx context.Context, c control.Control, o cli.WebOptions) error {
 		}
 	}
 	return s.Serve(ctx, l)
+}
+
+// configured says what is wrong with the configuration that is named, or with the
+// one there is here.
+func (a *App) configured(file string) error {
+	if file == "" {
+		file = a.state("config.yaml")
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			file = ""
+		}
+	}
+	base, _ := config.UserFile()
+	if file == "" && base == "" {
+		return nil
+	}
+	if _, err := config.LoadOver(base, file); err != nil {
+		return &control.Usage{Err: err}
+	}
+	return nil
 }
 
 // listenAgain listens where it was listened before, if any port will do and that

@@ -194,3 +194,34 @@ func TestSayingAnotherThingUnderAnID(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 }
+
+// A configuration that was named must be there; one of the project that is broken
+// is told of, and can be mended in the cockpit.
+func TestServeTellsOfAConfigurationThatCannotBeUsed(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := t.TempDir()
+	a, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var told []string
+	// Where it goes on it comes to the address, which it does not take.
+	o := cli.WebOptions{Listen: "0.0.0.0:0", Out: io.Discard, Say: func(s string) { told = append(told, s) }}
+	named := o
+	named.Config = filepath.Join(dir, "nothing.yaml")
+	err = serveWeb(t.Context(), a, named)
+	if _, usage := errors.AsType[*control.Usage](err); !usage || !strings.Contains(err.Error(), "nothing.yaml") {
+		t.Errorf("it says %v", err)
+	}
+	if err := os.MkdirAll(a.state(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(a.state("config.yaml"), []byte("agents: [{id"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = serveWeb(t.Context(), a, o)
+	if len(told) != 1 || !strings.Contains(told[0], "config.yaml:1:") || err == nil || !strings.Contains(err.Error(), "this machine only") {
+		t.Errorf("it says %q, then %v", told, err)
+	}
+}
