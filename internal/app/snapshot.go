@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
+	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
 	"conclave/internal/view"
@@ -30,6 +32,9 @@ func (a *App) Open(ctx context.Context, id event.FlowID) (view.Snapshot, error) 
 		return view.Snapshot{}, err
 	}
 	s, err := a.snapshot(ctx, log, id)
+	if errors.Is(err, eventlog.ErrNotFound) {
+		return view.Snapshot{}, &control.NotFound{What: "flow", Typed: string(id)}
+	}
 	if err != nil {
 		return view.Snapshot{}, err
 	}

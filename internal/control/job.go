@@ -96,6 +96,8 @@ type (
 	FileDiff = jobdir.FileDiff
 	Hunk     = jobdir.Hunk
 	DiffLine = jobdir.DiffLine
+	// TooLong is the error of a file that is not shown for its length.
+	TooLong = jobdir.TooLong
 )
 
 // A SearchQuery is what is looked for: words, or several ways to say it.

@@ -94,6 +94,16 @@ func (e *NotFound) Error() string {
 // Is makes it an fs.ErrNotExist.
 func (e *NotFound) Is(target error) bool { return target == fs.ErrNotExist }
 
+// TooLong is the error of asking for a file that is too long to be shown.
+type TooLong struct {
+	Path string
+	Size int64
+}
+
+func (e *TooLong) Error() string {
+	return fmt.Sprintf("%s is too long to show, %d MiB", e.Path, e.Size>>20)
+}
+
 // clean is a path below the workspace as it is written, or an error.
 func clean(name string) (string, error) {
 	p := path.Clean(strings.ReplaceAll(name, "\\", "/"))

@@ -89,7 +89,7 @@ func (d Dir) File(ctx context.Context, name, at string) (File, []byte, error) {
 		return File{}, nil, fmt.Errorf("find %s: %w", p, err)
 	}
 	if size > LongestFile {
-		return File{}, nil, fmt.Errorf("%s is too long to show, %d MiB", p, size>>20)
+		return File{}, nil, &TooLong{p, size}
 	}
 	text, err := d.blobs(ctx, []blob{{id: f[2], path: p, size: size}})
 	if err != nil {

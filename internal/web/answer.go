@@ -82,6 +82,9 @@ func problemOf(err error) *problem {
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &problem{status: http.StatusRequestEntityTooLarge, Code: "too_large", Text: fmt.Sprintf("The request is larger than %d bytes.", e.Limit)}
 	}
+	if e, ok := errors.AsType[*control.TooLong](err); ok {
+		return &problem{status: http.StatusRequestEntityTooLarge, Code: "too_large", Text: e.Error() + ".", Do: "Look at it where the workspace of the job lies."}
+	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return &problem{status: http.StatusServiceUnavailable, Code: "busy", Text: "It took too long.", Do: "Try again."}
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"regexp"
 	"slices"
@@ -31,10 +32,11 @@ func (s *Server) open(r *http.Request, kind string) (view.Snapshot, error) {
 		return view.Snapshot{}, err
 	}
 	now, err := s.Control.Open(r.Context(), id)
-	if err != nil {
+	_, none := errors.AsType[*control.NotFound](err)
+	if err != nil && !none {
 		return view.Snapshot{}, err
 	}
-	if now.Seq == 0 || kind != "" && kind != kindOf(now) {
+	if none || now.Seq == 0 || kind != "" && kind != kindOf(now) {
 		if kind == "" {
 			kind = "flow"
 		}

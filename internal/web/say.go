@@ -176,7 +176,7 @@ func judges(e event.Event, ref string) bool {
 }
 
 // late are the codes of refusals that mean: somebody was faster.
-var late = []string{"stale", "gate", "closed", "base"}
+var late = []string{"stale", "gate", "closed", "base", "frozen"}
 
 // tell is the answer to a write.
 func (s *Server) tell(ctx context.Context, y saying, id string, v event.Event) (any, error) {

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"conclave/internal/control"
 	"conclave/internal/event"
+	"conclave/internal/view"
 )
 
 // Acceptance check 2: approval names a revision; a stale one is a conflict, a
@@ -125,6 +127,36 @@ func TestOnlyWhatIsThere(t *testing.T) {
 		if got := d.must(404, "GET", path, nil); got["code"] != "not_found" || got["error"] == "" {
 			t.Errorf("%s: %v", path, got)
 		}
+	}
+}
+
+// strict is a world in which what is not there is an error, as in a real log, and
+// one file is very long.
+type strict struct{ *world }
+
+func (s strict) Open(ctx context.Context, id event.FlowID) (view.Snapshot, error) {
+	now, err := s.world.Open(ctx, id)
+	if now.Seq == 0 {
+		err = &control.NotFound{What: "flow", Typed: string(id)}
+	}
+	return now, err
+}
+
+func (s strict) JobFile(ctx context.Context, id event.FlowID, path, at string) (control.JobFile, []byte, error) {
+	if path == "output/long" {
+		return control.JobFile{}, nil, &control.TooLong{Path: path, Size: 20 << 20}
+	}
+	return s.world.JobFile(ctx, id, path, at)
+}
+
+func TestWhatIsNotThereAndWhatIsTooLong(t *testing.T) {
+	d := newDesk(t)
+	d.Server.Control = strict{d.world}
+	if got := d.must(404, "GET", "/api/jobs/nope", nil); got["error"] != `There is no job "nope" here.` {
+		t.Errorf("%v", got)
+	}
+	if got := d.must(413, "GET", "/api/jobs/job-1/file?path=output/long", nil); got["code"] != "too_large" || got["error"] != "output/long is too long to show, 20 MiB." {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -10,6 +10,7 @@ await story(async ({ server, c }) => {
   // Before there is a job the companion helps to word it.
   await page.getByRole("link", { name: "New job" }).last().click();
   await page.getByRole("button", { name: "Talk it over" }).click();
+  await page.locator("textarea[aria-label=Message]:focus").waitFor();
   await page.getByLabel("Message").fill("Help me describe it");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Put into the form" }).first().click();

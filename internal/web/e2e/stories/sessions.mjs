@@ -5,6 +5,9 @@ import { assert, clean, open, sees, shot, story } from "./lib.mjs";
 await story(async ({ server, c }) => {
   const page = await open(c, server);
   await page.getByRole("button", { name: "New session" }).click();
+  await page.keyboard.type("n"); // is no key of the page any more, wherever it goes
+  await page.locator("textarea[aria-label=Message]:focus").waitFor();
+  assert.match(page.url(), /\/sessions\//);
   await page.getByLabel("Message").fill("Hello");
   await page.keyboard.press("Enter");
   await sees(page.locator(".bubble.agent"), "built-in demo");
@@ -42,5 +45,11 @@ await story(async ({ server, c }) => {
   await page.getByLabel("Search").fill("sorting");
   await page.locator("a.row", { hasText: "sorting" }).first().waitFor();
   await shot(page, "home");
+
+  // What is not there is said so, with a way out.
+  await page.goto(server.origin + "/jobs/nope");
+  await sees(page, 'There is no job "nope" here.');
+  await page.getByRole("main").getByRole("link", { name: "Home" }).click();
+  await page.getByRole("button", { name: "New session" }).waitFor();
   clean(page);
 });

@@ -8,10 +8,22 @@ const layers: Key[][] = [];
 
 export const allKeys = () => layers.flat();
 
+// quiet is while something is on its way in which a person will write: what they
+// type meanwhile is not meant as keys.
+let quiet = 0;
+export async function opening<T>(f: () => Promise<T>): Promise<T> {
+  quiet++;
+  try {
+    return await f();
+  } finally {
+    setTimeout(() => quiet--, 1500); // until it is shown
+  }
+}
+
 addEventListener("keydown", (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented || quiet > 0) return;
   const t = e.target as HTMLElement;
-  if (t.closest?.("input, textarea, select, [contenteditable], dialog")) return;
+  if (t.closest?.("input, textarea, select, [contenteditable], dialog") || document.querySelector("dialog[open]")) return;
   for (let i = layers.length - 1; i >= 0; i--) {
     const k = layers[i].find((k) => k.key === e.key);
     if (k) {

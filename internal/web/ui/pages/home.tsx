@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, post, key, query } from "../lib/api";
 import { useData } from "../lib/data";
-import { useKeys } from "../lib/keys";
+import { opening, useKeys } from "../lib/keys";
 import { go, to } from "../lib/route";
 import { useTitle } from "../lib/title";
 import { Ago, Badge, Button, Empty, Loading, Trouble, useTask } from "../parts/basic";
@@ -48,10 +48,10 @@ export function Home() {
     { key: "/", what: "search", do: () => box.current?.focus() },
   ]);
 
-  const begin = () => task.run(async () => {
+  const begin = () => task.run(() => opening(async () => {
     const r = await post<{ id: string }>("/api/sessions", { kind: "interactive", key: key() });
     go(to.session(r.id));
-  });
+  }));
 
   return (
     <div class="page home">

@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, key, post } from "../lib/api";
 import { bytes } from "../lib/format";
+import { opening } from "../lib/keys";
 import { go, to } from "../lib/route";
 import { useTitle } from "../lib/title";
 import { Area, Button, say, Trouble, useTask } from "../parts/basic";
@@ -106,6 +107,7 @@ function Outliner({ id, onBegin, form, onForm }: { id: string; onBegin: (id: str
   const data = useSession(id);
   const o = data.value.value?.outline;
   const [done, setDone] = useState("");
+  const talks = useRef(false); // it was begun here: what is typed next is for it
   const suggested = JSON.stringify(o || "");
   const take = (x: { title?: string; description?: string; instructions?: string }) => {
     const f: Partial<Form> = {};
@@ -126,14 +128,15 @@ function Outliner({ id, onBegin, form, onForm }: { id: string; onBegin: (id: str
           <div class="actions"><Button small kind="main" onClick={() => { take(o); setDone(suggested); }}>Put into the form</Button><Button small kind="quiet" onClick={() => setDone(suggested)}>Dismiss</Button></div>
         </section>
       )}
-      {id ? <Chat id={id} data={data} placeholder="What do you have in mind?" uses={{ onOutline: take }} hints={["Help me describe what I want", "What should I tell the agent besides?"]} /> : (
+      {id ? <Chat id={id} data={data} autofocus={talks.current} placeholder="What do you have in mind?" uses={{ onOutline: take }} hints={["Help me describe what I want", "What should I tell the agent besides?"]} /> : (
         <div class="empty">
           <p>Not sure how to put it? Talk it over, and put what comes of it into the form.</p>
           <Trouble of={task.problem} />
-          <Button busy={task.busy} onClick={() => task.run(async () => {
+          <Button busy={task.busy} onClick={() => task.run(() => opening(async () => {
             const r = await post<{ id: string }>("/api/sessions", { kind: "outline", key: key() });
+            talks.current = true;
             onBegin(r.id);
-          })}>Talk it over</Button>
+          }))}>Talk it over</Button>
         </div>
       )}
     </aside>

@@ -20,7 +20,7 @@ export function SessionPage({ id }: { id: string }) {
         {(s?.going || []).map((r) => <a key={r} href={to.run(r)}>run at work</a>)}
         <a href={to.audit(id)}>audit</a>
       </div>
-      <Chat id={id} data={data} uses={{ job: s?.job }} hints={["What can you do?"]} />
+      <Chat id={id} data={data} autofocus uses={{ job: s?.job }} hints={["What can you do?"]} />
     </div>
   );
 }

@@ -74,7 +74,9 @@ export function Empty({ children }: Kids) {
 }
 
 export function Loading({ of, what = "Loading" }: { of?: { error: { value: any } }; what?: string }) {
-  if (of?.error.value) return <Trouble of={of.error.value} />;
+  const e = of?.error.value;
+  if (e?.status === 404) return <div class="empty" role="alert"><p>{words(e)}</p><p><a href="/">Home</a></p></div>;
+  if (e) return <Trouble of={e} />;
   return <div class="empty" role="status"><span class="spin" aria-hidden="true" /> {what}…</div>;
 }
 

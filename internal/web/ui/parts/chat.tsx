@@ -33,8 +33,8 @@ export function useSession(id: string) {
   return useData<SessionData>(id ? "/api/sessions/" + seg(id) + "?limit=20" : "", id || undefined, id && "home"); // home tells when a driver is gone
 }
 
-export function Chat({ id, data, uses = {}, hints = [], placeholder = "Say something" }: {
-  id: string; data: ReturnType<typeof useSession>; uses?: ChatUses; hints?: string[]; placeholder?: string;
+export function Chat({ id, data, uses = {}, hints = [], placeholder = "Say something", autofocus }: {
+  id: string; data: ReturnType<typeof useSession>; uses?: ChatUses; hints?: string[]; placeholder?: string; autofocus?: boolean;
 }) {
   const s = data.value.value;
   const [older, setOlder] = useState<Turn[]>([]);
@@ -81,7 +81,7 @@ export function Chat({ id, data, uses = {}, hints = [], placeholder = "Say somet
       </div>
       {s.stopped && <Stopped flow={id} again={data.again} />}
       <Trouble of={task.problem || data.error.value} />
-      <Input id={id} busy={busy} placeholder={placeholder} onSend={say} onStop={() => task.run(() => post(`/api/sessions/${seg(id)}/cancel`, { key: key() }))} />
+      <Input id={id} autofocus={autofocus} busy={busy} placeholder={placeholder} onSend={say} onStop={() => task.run(() => post(`/api/sessions/${seg(id)}/cancel`, { key: key() }))} />
     </div>
   );
 
@@ -106,7 +106,7 @@ function Hello({ hints, onPick }: { hints: string[]; onPick: (s: string) => void
 // Drafts outlive a change of page; the session itself is on the server.
 const drafts = new Map<string, string>();
 
-function Input({ id, busy, placeholder, onSend, onStop }: { id: string; busy: boolean; placeholder: string; onSend: (s: string) => Promise<boolean>; onStop: () => void }) {
+function Input({ id, autofocus, busy, placeholder, onSend, onStop }: { id: string; autofocus?: boolean; busy: boolean; placeholder: string; onSend: (s: string) => Promise<boolean>; onStop: () => void }) {
   const [text, setText] = useState(drafts.get(id) || "");
   const [sending, setSending] = useState(false);
   const put = (s: string) => {
@@ -122,7 +122,7 @@ function Input({ id, busy, placeholder, onSend, onStop }: { id: string; busy: bo
   };
   return (
     <form class="chat-input" onSubmit={(e) => { e.preventDefault(); send(); }}>
-      <Area label="Message" rows={2} value={text} onText={put} placeholder={placeholder} onKeyDown={(e: KeyboardEvent) => {
+      <Area label="Message" autofocus={autofocus} rows={2} value={text} onText={put} placeholder={placeholder} onKeyDown={(e: KeyboardEvent) => {
         if (e.key === "Enter" && !e.shiftKey && !e.isComposing) {
           e.preventDefault();
           send();
