@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,7 +97,7 @@ func (s *Server) beginJob(ctx context.Context, in wanted, uploads []control.Uplo
 	q.Uploads = uploads
 	id, err := s.Control.NewJob(ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, s.wrong(ctx, q, err)
 	}
 	out := map[string]any{"id": id}
 	if now, err := s.Control.Open(ctx, id); err == nil && now.Job != nil {
@@ -107,6 +108,24 @@ func (s *Server) beginJob(ctx context.Context, in wanted, uploads []control.Uplo
 	}
 	s.feed.poke()
 	return withStatus{http.StatusCreated, out}, nil
+}
+
+// wrong is everything that is wrong with a job that was refused: each datasource is
+// looked at by itself, so that nobody hears of the second when the first is right.
+func (s *Server) wrong(ctx context.Context, q control.JobRequest, err error) error {
+	p := problemOf(err)
+	if p.status != http.StatusUnprocessableEntity || len(q.Sources) < 2 {
+		return err
+	}
+	texts := []string{p.Text}
+	for _, one := range q.Sources[:min(len(q.Sources), 20)] {
+		alone := q
+		alone.Sources, alone.Paths, alone.Uploads = []string{one}, nil, nil
+		if _, _, err := s.Control.WouldReview(ctx, alone); err != nil && !slices.Contains(texts, err.Error()) {
+			texts = append(texts, err.Error())
+		}
+	}
+	return &problem{status: p.status, Code: p.Code, Text: strings.Join(texts, "\n"), Do: p.Do}
 }
 
 // wantedOf reads a job with or without files. Files go to dir as they come.

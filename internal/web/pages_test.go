@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"conclave/internal/control"
 	"conclave/internal/event"
 )
 
@@ -85,6 +87,27 @@ func TestAJobIsBegunWithFiles(t *testing.T) {
 	d.must(201, "POST", "/api/jobs", fields{"description": "without files"})
 	if got := d.must(200, "POST", "/api/jobs/would-review", fields{"description": "x", "documents": 2}); got["review"] != true || got["reason"] != "by its documents" {
 		t.Errorf("would review: %v", got)
+	}
+}
+
+// picky is a world that knows no datasource, and names the first.
+type picky struct{ *world }
+
+func (p picky) NewJob(ctx context.Context, r control.JobRequest) (event.FlowID, error) {
+	_, _, err := p.WouldReview(ctx, r)
+	return "", err
+}
+
+func (p picky) WouldReview(_ context.Context, r control.JobRequest) (bool, string, error) {
+	return false, "", control.Usagef("the datasource %s does not exist", r.Sources[0])
+}
+
+func TestEverythingThatIsWrongWithAJobIsTold(t *testing.T) {
+	d := newDesk(t)
+	d.Server.Control = picky{d.world}
+	got := d.must(422, "POST", "/api/jobs", fields{"description": "x", "sources": []string{"sqlite:a.db", "sqlite:b.db"}})
+	if got["error"] != "the datasource sqlite:a.db does not exist\nthe datasource sqlite:b.db does not exist" {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -29,8 +29,14 @@ export function NewJob() {
   const task = useTask();
   const click = useRef(key());
 
-  const put = (f: Partial<Form>) => setForm((old) => (keptForm = { ...old, ...f }));
-  const putFiles = (f: File[]) => setFiles((keptFiles = f));
+  const put = (f: Partial<Form>) => {
+    task.clear(); // what was wrong may be right now
+    setForm((old) => (keptForm = { ...old, ...f }));
+  };
+  const putFiles = (f: File[]) => {
+    task.clear();
+    setFiles((keptFiles = f));
+  };
   useEffect(() => {
     const t = setTimeout(() => {
       post("/api/jobs/would-review", { description: form.description || "x", review: form.review, sources: list(form.sources), paths: list(form.paths), documents: files.length }).then(setReview, () => setReview(null));
