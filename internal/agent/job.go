@@ -39,9 +39,6 @@ type Bench struct {
 	// Edits is how people have changed the files named in the brief, between its
 	// two commits, as a unified diff.
 	Edits string
-	// Missing are those of some paths under which there is no file; nil if nobody
-	// can tell.
-	Missing func(paths []string) []string
 }
 
 var _ engine.Doer = (*Worker)(nil)
@@ -70,7 +67,6 @@ func (t *turn) labour(ctx context.Context, k *Worker, w job.Work) error {
 			return fmt.Errorf("make ready: %w", err)
 		}
 	}
-	t.phase.missing = bench.Missing
 	t.furnish(bench)
 	if err := t.prompted(ctx, w, bench); err != nil {
 		return err

@@ -27,7 +27,6 @@ type phase struct {
 	staged    []event.Todo
 	verdicts  []job.Verdict  // of this turn, from before it was cut
 	put       map[string]int // how often in this take, by id
-	missing   func(paths []string) []string
 }
 
 var _ todo.Acts = (*phase)(nil)
@@ -122,12 +121,6 @@ func (p *phase) Rewind(ctx context.Context, issue string) (tool.Result, error) {
 
 // Finish implements [todo.Acts].
 func (p *phase) Finish(ctx context.Context, o todo.Outcome) (tool.Result, error) {
-	if p.missing != nil {
-		if none := p.missing(o.Deliverables); len(none) > 0 {
-			return tool.Failed("These deliverables do not exist in the workspace: " + strings.Join(none, ", ") +
-				". Name the files that are the result by their paths, such as output/report.md, or leave out what was not made and say so in the summary. If something is still to be made, stage todos for it."), nil
-		}
-	}
 	v, err := p.forward(ctx, false, func(call string) event.Body {
 		return event.Completing{Turn: p.t.turn, Call: call, JobOutcome: event.JobOutcome{
 			Summary: clip(o.Summary, event.InlineMax), Deliverables: o.Deliverables, Confidence: o.Confidence, Notes: clip(o.Notes, event.InlineMax),

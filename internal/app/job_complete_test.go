@@ -1,15 +1,10 @@
 package app
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"conclave/internal/control"
-	"conclave/internal/event"
 	"conclave/internal/view"
 )
 
@@ -35,26 +30,5 @@ func TestJobCompleteIsATodo(t *testing.T) {
 	last, _ = j.Current()
 	if n := len(last.Todos); j.State != view.JobCompleted || n != 3 || last.Todos[0].Done || !last.Todos[n-1].Done {
 		t.Errorf("the todos are %+v", last.Todos)
-	}
-}
-
-// What a job names as its result must be there: in its workspace, or in a folder
-// that it may change.
-func TestMissingDeliverables(t *testing.T) {
-	work, source, other := t.TempDir(), t.TempDir(), t.TempDir()
-	for _, file := range []string{filepath.Join(work, "a.md"), filepath.Join(source, "b.md")} {
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h := &shop{started: event.JobStarted{Dir: work, Sources: []event.Source{
-		{Name: "b", Kind: event.SourceDir, Where: source, Write: true}, {Name: "c", Kind: event.SourceDir, Where: other},
-	}}}
-	got := h.missing([]string{
-		"a.md", "./a.md", "b.md", filepath.Join(work, "a.md"), filepath.Join(source, "b.md"), filepath.Join(other, "c.md"), "../d.md",
-		"output/a.md", filepath.Join(work, "e.md"), filepath.Join(source, "f.md"),
-	})
-	if d := cmp.Diff([]string{"output/a.md", filepath.Join(work, "e.md"), filepath.Join(source, "f.md")}, got); d != "" {
-		t.Error(d)
 	}
 }

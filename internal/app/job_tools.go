@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"conclave/internal/agent"
@@ -29,59 +26,12 @@ func (h *shop) bench(ctx context.Context, w job.Work, p engine.Port) (agent.Benc
 	if err != nil {
 		return b, err
 	}
-	b.Missing = h.missing
 	b.Memory, b.Plan = now[jobdir.Memory], now[jobdir.Plan]
 	if b.Edits, err = h.edits(ctx, w.Brief); err != nil {
 		return b, err
 	}
 	b.Tools, err = h.dataTools(ctx, w.Phase.Kind == event.PhaseStrategic, h.mutated(w, p))
 	return b, err
-}
-
-// missing are those of some paths under which there is nothing, neither in the
-// workspace nor in a folder that the job may change. Of what lies elsewhere nothing
-// is said.
-func (h *shop) missing(paths []string) []string {
-	places := []string{h.started.Dir}
-	for _, s := range h.started.Sources {
-		if s.Kind == event.SourceDir && s.Write {
-			places = append(places, s.Where)
-		}
-	}
-	var out []string
-	for _, p := range paths {
-		looked, there := false, false
-		for _, dir := range places {
-			err := lookFor(dir, p)
-			looked = looked || errors.Is(err, fs.ErrNotExist)
-			there = there || err == nil
-		}
-		if looked && !there {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// errElsewhere is the answer about a path that is not in the folder.
-var errElsewhere = errors.New("it is elsewhere")
-
-// lookFor is nil if there is something under a path in a folder.
-func lookFor(dir, p string) error {
-	if filepath.IsAbs(p) {
-		rel, err := filepath.Rel(dir, p)
-		if err != nil || !filepath.IsLocal(rel) {
-			return errElsewhere
-		}
-		p = rel
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return errElsewhere
-	}
-	defer root.Close()
-	_, err = root.Stat(p)
-	return err
 }
 
 // mutated records changes of graphs.
