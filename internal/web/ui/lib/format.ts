@@ -43,7 +43,7 @@ export function clock(at?: string): string {
 export function span(d?: string): string {
   if (!d) return "";
   const m = /^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s)?$/.exec(d);
-  if (!m) return d;
+  if (!m) return /^[\d.]+(ms|µs|ns)$/.test(d) ? "under 1 s" : d;
   const h = +(m[1] || 0), min = +(m[2] || 0), s = Math.round(+(m[3] || 0));
   if (h) return h + " h " + min + " min";
   if (min) return min + " min " + s + " s";
