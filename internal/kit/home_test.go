@@ -77,7 +77,9 @@ func TestDrafts(t *testing.T) {
 		write(t, filepath.Join(b.Home, name), "old")
 	}
 	b.Drafts = []string{filepath.Join(b.Home, "plan.md")}
-	b.Kept = func() []string { return []string{filepath.Join(b.Home, "documents"), filepath.Join(b.Home, "todos.yaml")} }
+	b.Kept = func() []string {
+		return []string{filepath.Join(b.Home, "documents"), filepath.Join(b.Home, "todos.yaml")}
+	}
 	k := b.kit(t, "agent1", gear.Gear{Files: true})
 	try := func(planning bool, may ...string) {
 		open(t, k, agent.Need{Turn: event.Turn{Round: 1, Take: 1}, Role: event.RoleWork, Planning: planning})

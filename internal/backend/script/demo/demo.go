@@ -88,7 +88,9 @@ func Named(id string) (Agent, bool) {
 }
 
 // Names are the ids of everybody.
-func Names() []string { return []string{"pragmatist", "theorist", "sceptic", "host", "planner", "companion"} }
+func Names() []string {
+	return []string{"pragmatist", "theorist", "sceptic", "host", "planner", "companion"}
+}
 
 func load(name string) *script.Script {
 	src, err := files.ReadFile(name + ".yaml")
