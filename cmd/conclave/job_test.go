@@ -79,7 +79,11 @@ func TestJobKilledAnywhere(t *testing.T) {
 			stop.Stop()
 			continue
 		}
-		x.ends(0)
+		x.readers.Wait()
+		_ = x.cmd.Wait()
+		if code := x.cmd.ProcessState.ExitCode(); code != 0 && code != 5 { // over, or it waits again
+			t.Fatalf("resume ended with %d\n%s", code, x.everything())
+		}
 	}
 	j := p.job(t, id)
 	if j.State != view.JobCompleted || j.Ended == nil || len(j.Phases) != 3 {

@@ -27,7 +27,6 @@ type eyes struct {
 	job   view.Job
 	files map[string]string
 	log   []event.Event
-	asked []control.AuditQuery
 }
 
 func (e *eyes) own(id event.FlowID) {
@@ -88,9 +87,8 @@ func (e *eyes) Search(_ context.Context, id event.FlowID, q control.SearchQuery)
 	return control.SearchResult{Hits: []control.SearchHit{{Path: "plan.md", First: 2, Last: 3, Text: "Buy A.", Why: strings.Join(q.Queries, "+") + " " + q.Mode}}}, nil
 }
 
-func (e *eyes) Audit(_ context.Context, id event.FlowID, q control.AuditQuery) (control.AuditPage, error) {
+func (e *eyes) Audit(_ context.Context, id event.FlowID, _ control.AuditQuery) (control.AuditPage, error) {
 	e.own(id)
-	e.asked = append(e.asked, q)
 	return control.AuditPage{Rows: []view.AuditRow{{Seq: 7, Title: "ada called read", Preview: "plan.md", Tokens: 12}}, Next: 7}, nil
 }
 

@@ -20,12 +20,20 @@ func (s *stops) release() { signal.Stop(s.caught) }
 // Run stops this program, and those that were started along with it, until the
 // shell lets them go on. It is a [tea.ExecCommand]: it runs while the terminal is
 // as the shell left it.
+//
+// The signal that stops the others comes to this program as well. It is waited
+// for: one that were noticed only after the shell has let us go on would stop us
+// again.
 func (s *stops) Run() error {
+	own := make(chan os.Signal, 1)
+	signal.Notify(own, syscall.SIGTSTP)
 	s.release()
 	defer s.catch()
+	defer signal.Stop(own)
 	if err := syscall.Kill(0, syscall.SIGTSTP); err != nil {
 		return err
 	}
+	<-own
 	return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 }
 
