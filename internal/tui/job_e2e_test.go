@@ -69,7 +69,7 @@ func TestJobStory(t *testing.T) {
 	c := &clock{}
 	r := robot.Open(t, c.options(p), 100, 30)
 	r.See("agent")
-	r.Type("/job new Compare the offers @notes").Press("enter").See("The job is begun: job-")
+	r.Type("/job new Compare the offers @notes ").Press("enter").See("The job is begun: job-")
 	press := func(keys ...string) *robot.Robot { // a moment later, as people do
 		c.pass(1e9)
 		return r.Press(keys...)
