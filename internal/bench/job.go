@@ -114,6 +114,9 @@ func newJob(ctx context.Context, prog, dir, file string) (begunJob, error) {
 	out, err := cmd.Output()
 	took := time.Since(begin)
 	id, rest, _ := strings.Cut(string(out), "\n")
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 5 { // it waits for a person
+		err = nil
+	}
 	if err != nil || !strings.Contains(rest, "waits for you to look at its plan") {
 		return begunJob{}, fmt.Errorf("the job does not wait for review: %w\n%s%s", err, out, said.String())
 	}
