@@ -195,7 +195,7 @@ func firstFrame(_ context.Context, dir string) ([]row, error) {
 			return err
 		}
 		defer w.kill()
-		return w.until("several agents")
+		return w.until("F1")
 	})
 	if err != nil {
 		return nil, err
@@ -247,7 +247,7 @@ func idle(_ context.Context, dir string) ([]row, error) {
 		return nil, err
 	}
 	defer w.kill()
-	if err := w.until("several agents"); err != nil {
+	if err := w.until("F1"); err != nil {
 		return nil, err
 	}
 	<-time.After(3 * time.Second)

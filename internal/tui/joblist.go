@@ -67,6 +67,7 @@ func (m *Model) newJob(words string) tea.Cmd {
 				m.notify("The job is begun, and nobody could be set to work on it: " + err.Error())
 			default:
 				m.notify(fmt.Sprintf("The job is begun: %s. It reads and plans now, and you are told when it waits for you. F12 shows it.", id))
+				return m.lookForJobs(true)
 			}
 			return nil
 		}
@@ -170,8 +171,14 @@ func jobListActions() []Action {
 const jobBeat = 5 * time.Second
 
 // lookForJobs tells the person of jobs that begin to wait for them, whoever has
-// begun those. The first look is at once.
+// begun those. The first look is at once; it goes on for as long as a job is at
+// work, and begins again when one is begun here or the person comes back: a window
+// that has nothing to look for does not wake up.
 func (m *Model) lookForJobs(first bool) tea.Cmd {
+	if m.looking {
+		return nil
+	}
+	m.looking = true
 	c := m.c
 	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
 		if !first {
@@ -185,10 +192,15 @@ func (m *Model) lookForJobs(first bool) tea.Cmd {
 		}
 		all, err := jobFlows(ctx, c)
 		return func(m *Model) tea.Cmd {
+			m.looking = false
 			if err != nil { // whoever lists jobs is told
-				return m.lookForJobs(false)
+				return nil
 			}
-			return tea.Batch(m.jobsWait(all), m.lookForJobs(false))
+			told := m.jobsWait(all)
+			if slices.ContainsFunc(all, func(f control.Flow) bool { return f.Driver != nil && !f.Waiting }) {
+				return tea.Batch(told, m.lookForJobs(false))
+			}
+			return told
 		}
 	})
 }

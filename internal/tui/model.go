@@ -54,6 +54,7 @@ type Model struct {
 	ticking bool
 	job     *jobScreen                 // that is open, nil for none
 	waiting map[event.FlowID]time.Time // jobs that waited for the person when last looked at
+	looking bool                       // for those
 	parting string                     // to be said when the window is closed
 }
 
@@ -188,7 +189,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return nil
 	case tea.FocusMsg:
 		m.away = false
-		return nil
+		return m.lookForJobs(true)
 	case tea.BlurMsg:
 		m.away = true
 		return nil
