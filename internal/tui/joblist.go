@@ -214,7 +214,7 @@ func (m *Model) jobsWait(all []control.Flow) tea.Cmd {
 			continue
 		}
 		waiting[f.ID] = f.Last
-		if _, known := m.waiting[f.ID]; !known && (m.job == nil || m.job.id != f.ID) {
+		if _, known := m.waiting[f.ID]; !known && f.ID != m.o.Job && (m.job == nil || m.job.id != f.ID) {
 			fresh = append(fresh, f)
 		}
 	}
