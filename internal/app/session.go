@@ -152,15 +152,7 @@ func (a *App) untilRest(ctx context.Context, log eventlog.Log, id event.FlowID, 
 
 // unheard reports whether something waits in a session's inbox that it would take.
 func unheard(ctx context.Context, log eventlog.Log, id event.FlowID, kind string) bool {
-	for f, err := range log.Unheard(ctx, id) {
-		if err != nil {
-			return false // nobody could drive it
-		}
-		if hears(kind, f.Body) {
-			return true
-		}
-	}
-	return false
+	return pending(ctx, log, id, func(b event.Body) bool { return hears(kind, b) })
 }
 
 // atRest reports whether a session waits for a person and nothing else.
