@@ -98,6 +98,7 @@ type seat struct {
 	r       *robot.Robot
 	clock   *halt
 	opened  int
+	patient time.Duration // how long a step on the way to a place is given, whatever is seen
 }
 
 func (s *seat) sit(w, h int) {
@@ -222,13 +223,13 @@ var outside = map[string]string{
 func TestEveryActionInEverySituation(t *testing.T) {
 	t.Chdir(t.TempDir())
 	reached := map[tui.Where]bool{}
-	var places []tui.Where
+	table := map[tui.Where][]tui.Action{}
 	for _, p := range plights() {
 		t.Run(p.name, func(t *testing.T) {
 			s := &seat{t: t, plight: p}
 			s.sit(80, 24)
 			for _, a := range s.r.Model().Table() {
-				places = append(places, a.Where)
+				table[a.Where] = append(table[a.Where], a)
 				if a.Command {
 					s.try("/"+a.Name, a.Name, func() { s.r.Type("/" + a.Name + " ").Press("enter") })
 				}
@@ -241,12 +242,32 @@ func TestEveryActionInEverySituation(t *testing.T) {
 			t.Logf("%d windows", s.opened)
 		})
 	}
-	slices.Sort(places)
-	for _, w := range slices.Compact(places) {
-		if !reached[w] {
+	for _, w := range slices.Sorted(maps.Keys(table)) {
+		if !reached[w] && !revisit(t, w, table[w], reached) {
 			t.Errorf("nothing has led to %s", w)
 		}
 	}
+}
+
+// revisit looks for a place with patience: on a busy machine a list may still have
+// been empty when the key came that opens what is in it.
+func revisit(t *testing.T, w tui.Where, actions []tui.Action, reached map[tui.Where]bool) bool {
+	for _, p := range plights() {
+		s := &seat{t: t, plight: p, patient: 2 * time.Second}
+		s.sit(80, 24)
+		for _, way := range s.ways(w) {
+			for _, a := range actions {
+				for _, k := range a.Keys {
+					s.byKey(a, k, way, reached)
+				}
+			}
+		}
+		s.r.Close()
+		if reached[w] {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *seat) ways(w tui.Where) [][]string {
@@ -265,7 +286,9 @@ func (s *seat) byKey(a tui.Action, k string, way []string, reached map[tui.Where
 		s.clock.pass(time.Minute)
 		before := s.r.Screen()
 		s.r.Press(step)
-		s.r.Settles(200*time.Millisecond, func() bool { return s.r.Screen() != before || s.r.Closed() })
+		if s.r.Settles(200*time.Millisecond, func() bool { return s.r.Screen() != before || s.r.Closed() }); s.patient > 0 {
+			s.r.Settles(s.patient, func() bool { return s.r.Model().Place() == a.Where || s.r.Closed() })
+		}
 		if s.r.Model().Place() == tui.InInput && step != "alt+1" {
 			break // it says why not
 		}
