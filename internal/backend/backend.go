@@ -38,9 +38,14 @@ type Backend interface {
 type Traits struct {
 	// OwnsLoop: one Turn is a whole turn; tools are called through the host.
 	OwnsLoop bool
-	// NativeHistory: the backend remembers the conversation; Input.Messages
-	// holds only what is new.
+	// NativeHistory: the backend remembers the conversation named by Input.Thread.
+	// Input.Messages holds all of it nevertheless: what is new is what the user
+	// says after the last of the assistant's messages, and a backend whose memory
+	// was lost has the rest to begin again with.
 	NativeHistory bool
+	// OwnTools: it has tools for files and commands of its own, and runs in the
+	// Input's Room.
+	OwnTools bool
 	// Model is what to show as the agent's model.
 	Model string
 	// Price says that Estimate knows what a call may cost.
@@ -64,6 +69,13 @@ type Input struct {
 	Tools    []ToolSpec
 	// MaxOutput bounds the reply in tokens; zero is the backend's own bound.
 	MaxOutput int
+	// Thread names the conversation among those of the agent, for a backend that
+	// remembers it; empty is one that stands alone. A turn taken again after it was
+	// cut has the same thread, and perhaps the same messages: what the program has
+	// been told already it is not told twice.
+	Thread string
+	// Room is where a backend with tools of its own runs; nil for any other.
+	Room Room
 }
 
 // A Speaker says whose message it is.

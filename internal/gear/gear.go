@@ -13,6 +13,10 @@ import (
 type Gear struct {
 	// Files gives the agent a workspace and tools for files.
 	Files bool `json:"files,omitempty"`
+	// Own: the agent is a program with tools of its own for files and commands. It
+	// runs as a whole in a room made of its workspace and, if it has one, Shell,
+	// and is given none of ours for those.
+	Own bool `json:"own,omitempty"`
 	// Shell lets it run commands; nil if it may not.
 	Shell *Shell `json:"shell,omitempty"`
 	// Servers are MCP servers whose tools it may use.
