@@ -27,7 +27,7 @@ deps: ## installs what the tests use, on Debian and as root; else names it
 	apt-get install -qq -y --no-install-recommends $$missing >/dev/null || \
 	{ apt-get update -qq && apt-get install -qq -y --no-install-recommends $$missing >/dev/null; } || \
 	echo "could not be installed:$$missing"
-	@for d in internal/mcpserve/testdata/npm internal/web/e2e/npm; do \
+	@for d in internal/backend/cli/npm internal/mcpserve/testdata/npm internal/web/e2e/npm; do \
 		$$d/install.sh >/dev/null || echo "could not be installed: the npm packages in $$d"; \
 	done
 
