@@ -26,6 +26,7 @@ var layers = []struct {
 	{"dialog", "event budget"},
 	{"job", "event flow budget dialog"},
 	{"job/jobtest", "event flow job"},
+	{"team", "event flow budget dialog"},
 	{"launch", "event"},
 	{"talk", "event flow budget dialog"},
 
@@ -90,7 +91,7 @@ var layers = []struct {
 	{"engine", "event flow eventlog live"},
 	{"agent", "event flow eventlog live backend policy tool tool/todo coord talk job dialog launch prompt engine"},
 	{"redact", ""},
-	{"kit", "event policy gear confine workspace sandbox tool prompt agent"},
+	{"kit", "event policy gear backend confine workspace sandbox tool prompt agent"},
 	{"agent/agenttest", "event flow eventlog backend backend/script policy tool coord talk job engine agent"},
 
 	// Surfaces, what lies between them and the program, and the program.

@@ -69,6 +69,7 @@ type Control interface {
 	Launches
 	Projects
 	Jobs
+	Teams
 }
 
 // A Request is a run somebody wants.

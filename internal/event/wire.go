@@ -97,6 +97,19 @@ var kinds = []struct {
 	{"outlined", reflect.TypeFor[Outlined]()},
 	{"linked", reflect.TypeFor[Linked]()},
 	{"tiered", reflect.TypeFor[Tiered]()},
+	{"team_started", reflect.TypeFor[TeamStarted]()},
+	{"spawned", reflect.TypeFor[Spawned]()},
+	{"tasked", reflect.TypeFor[Tasked]()},
+	{"mailed", reflect.TypeFor[Mailed]()},
+	{"reported", reflect.TypeFor[Reported]()},
+	{"awaited", reflect.TypeFor[Awaited]()},
+	{"finishing", reflect.TypeFor[Finishing]()},
+	{"rooted", reflect.TypeFor[Rooted]()},
+	{"committed", reflect.TypeFor[Committed]()},
+	{"merged", reflect.TypeFor[Merged]()},
+	{"synced", reflect.TypeFor[Synced]()},
+	{"notified", reflect.TypeFor[Notified]()},
+	{"team_ended", reflect.TypeFor[TeamEnded]()},
 }
 
 func (RunStarted) body()        {}
@@ -177,6 +190,19 @@ func (Mutated) body()           {}
 func (Outlined) body()          {}
 func (Linked) body()            {}
 func (Tiered) body()            {}
+func (TeamStarted) body()       {}
+func (Spawned) body()           {}
+func (Tasked) body()            {}
+func (Mailed) body()            {}
+func (Reported) body()          {}
+func (Awaited) body()           {}
+func (Finishing) body()         {}
+func (Rooted) body()            {}
+func (Committed) body()         {}
+func (Merged) body()            {}
+func (Synced) body()            {}
+func (Notified) body()          {}
+func (TeamEnded) body()         {}
 
 var byName, byType = index()
 

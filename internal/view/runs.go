@@ -11,6 +11,7 @@ const (
 	KindRun     = "run"
 	KindSession = "session"
 	KindJob     = "job"
+	KindTeam    = "team"
 )
 
 // A Row is one flow in a list of them.

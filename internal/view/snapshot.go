@@ -4,7 +4,7 @@ import "conclave/internal/event"
 
 // SnapshotVersion is the version of a marshalled [Snapshot]. It changes with
 // that of anything in it.
-const SnapshotVersion = CardVersion + ResultVersion + SessionVersion + JobVersion
+const SnapshotVersion = CardVersion + ResultVersion + SessionVersion + JobVersion + TeamVersion
 
 // A Snapshot is what a window on a run or a session shows first: its card and
 // what it has come to so far, after Seq events. Kept as a checkpoint it opens a long run
@@ -17,6 +17,8 @@ type Snapshot struct {
 	Session *Session `json:"session,omitempty"`
 	// Job is how a job stands; nil for anything else.
 	Job *Job `json:"job,omitempty"`
+	// Team is how a team stands; nil for anything else.
+	Team *Team `json:"team,omitempty"`
 }
 
 // Apply returns the snapshot after one more event.
@@ -37,6 +39,14 @@ func (s Snapshot) Apply(e event.Event) Snapshot {
 		}
 		now = now.Apply(e)
 		out.Job = &now
+	}
+	if _, begins := e.Body.(event.TeamStarted); begins || s.Team != nil {
+		var now Team
+		if s.Team != nil {
+			now = *s.Team
+		}
+		now = now.Apply(e)
+		out.Team = &now
 	}
 	return out
 }

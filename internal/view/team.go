@@ -1,0 +1,156 @@
+package view
+
+import (
+	"time"
+
+	"conclave/internal/event"
+)
+
+// TeamVersion is the version of a marshalled [Team].
+const TeamVersion = 1
+
+// A Team is how a team stands: its members and their mail, its tasks, its phases,
+// and what waits for a person. It is a fold like the others.
+type Team struct {
+	Seq     uint64            `json:"seq"`
+	ID      event.FlowID      `json:"id"`
+	Started event.TeamStarted `json:"started"` // by its seats no secrets are told
+	Title   string            `json:"title"`
+	Begun   time.Time         `json:"begun,omitzero"`
+	Last    time.Time         `json:"last,omitzero"`
+	// Worked is how long a driver has driven it; Deadline when its time is over, if
+	// it has one and goes on, as of Last.
+	Worked   event.Duration `json:"worked,omitempty"`
+	Deadline time.Time      `json:"deadline,omitzero"`
+	// Members are everybody there ever was, the leader first.
+	Members []TeamMember `json:"members"`
+	Tasks   []TeamTask   `json:"tasks,omitempty"`
+	Phases  []TeamPhase  `json:"phases,omitempty"`
+	// Mail is every message, oldest first, with its fate.
+	Mail []TeamMail `json:"mail,omitempty"`
+	// Merges are what was brought into the shared tree, or could not be.
+	Merges []TeamMerge `json:"merges,omitempty"`
+	// Commit is the newest of the shared tree; Files what the team has made, as the
+	// merges and commits tell.
+	Commit string         `json:"commit,omitempty"`
+	Files  []event.Change `json:"files,omitempty"`
+	// Gates are what waits for a person.
+	Gates []Gate `json:"gates,omitempty"`
+	// Ended is what it has come to; nil while it goes on.
+	Ended    *event.TeamEnded `json:"ended,omitempty"`
+	Over     time.Time        `json:"over,omitzero"`
+	Turns    int              `json:"turns"`
+	Calls    int              `json:"calls"`
+	ToolUses int              `json:"tool_uses"`
+	Usage    event.Usage      `json:"usage,omitzero"`
+	Unpriced int              `json:"unpriced,omitempty"`
+	// Refusals are what was turned down of what people said; Heard what has no
+	// verdict yet.
+	Refusals []Refusal `json:"refusals,omitempty"`
+	Heard    []string  `json:"heard,omitempty"`
+	// Put is what was put forward and has no verdict yet: the fold goes on with it.
+	Put []event.Event `json:"put,omitempty"`
+}
+
+// A TeamMember is one of the team, as people see it.
+type TeamMember struct {
+	Agent  event.AgentID `json:"agent"`
+	Role   string        `json:"role"`
+	Title  string        `json:"title,omitempty"`
+	Avatar string        `json:"avatar"`
+	Leader bool          `json:"leader,omitempty"`
+	// State is working, idle, waiting, asking, resting or lost; Doing is what it
+	// does just now, in words; Since when it is so.
+	State string    `json:"state"`
+	Doing string    `json:"doing,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+	// Waits is for whom it waits; All: for all of them.
+	Waits   []event.AgentID `json:"waits,omitempty"`
+	All     bool            `json:"all,omitempty"`
+	Backend string          `json:"backend"`
+	Model   string          `json:"model,omitempty"`
+	Turn    *event.Turn     `json:"turn,omitempty"` // the take it is in
+	Turns   int             `json:"turns"`
+	Queued  int             `json:"queued,omitempty"`
+	Usage   event.Usage     `json:"usage,omitzero"`
+	Lost    string          `json:"lost,omitempty"`
+	// Dir is its tree; Commit the newest of it; Unmerged: it is not in the shared one.
+	Dir      string `json:"dir,omitempty"`
+	Commit   string `json:"commit,omitempty"`
+	Unmerged bool   `json:"unmerged,omitempty"`
+	// Restarts counts takes that were taken again because they failed or hung.
+	Restarts int `json:"restarts,omitempty"`
+}
+
+// A TeamTask is an entry of the ledger.
+type TeamTask struct {
+	Task    string          `json:"task"`
+	Title   string          `json:"title"`
+	Detail  event.Content   `json:"detail,omitzero"`
+	Owner   event.AgentID   `json:"owner"`
+	State   event.TaskState `json:"state"`
+	Stalled bool            `json:"stalled,omitempty"`
+	Summary event.Content   `json:"summary,omitzero"`
+	Files   []string        `json:"files,omitempty"`
+	Began   time.Time       `json:"began"`
+	Ended   time.Time       `json:"ended,omitzero"`
+}
+
+// A TeamPhase is a stage of the work: "ahead", "now" or "done".
+type TeamPhase struct {
+	Name    string          `json:"name"`
+	State   string          `json:"state"`
+	Members []event.AgentID `json:"members,omitempty"`
+	Tasks   int             `json:"tasks"`
+	Done    int             `json:"done"`
+}
+
+// A TeamMail is a message and what became of it.
+type TeamMail struct {
+	ID   string          `json:"id"`
+	Seq  uint64          `json:"seq"`
+	At   time.Time       `json:"at"`
+	Kind string          `json:"kind"` // as team.MailKind: goal, person, message, question, task, report, notice
+	From event.AgentID   `json:"from,omitempty"`
+	By   string          `json:"by,omitempty"`
+	To   []event.AgentID `json:"to"`
+	Text event.Content   `json:"text"`
+	Task string          `json:"task,omitempty"`
+	// State is that of the task a report is about.
+	State event.TaskState `json:"state,omitempty"`
+	Files []string        `json:"files,omitempty"`
+	// Fates are one for each recipient, in the order of To: queued, delivered,
+	// withdrawn or undeliverable, and when.
+	Fates []TeamFate `json:"fates"`
+}
+
+// A TeamFate is what became of a message for one recipient.
+type TeamFate struct {
+	To event.AgentID `json:"to"`
+	// State is waiting (no verdict yet), queued, delivered, withdrawn, refused or
+	// undeliverable (its recipient is lost or the team is over).
+	State string     `json:"state"`
+	Turn  event.Turn `json:"turn,omitzero"` // in which it was told
+	At    time.Time  `json:"at,omitzero"`
+	Why   string     `json:"why,omitempty"`
+}
+
+// A TeamMerge is a try to bring a member's work into the shared tree.
+type TeamMerge struct {
+	At        time.Time      `json:"at"`
+	Member    event.AgentID  `json:"member"`
+	Commit    string         `json:"commit,omitempty"`
+	Changes   []event.Change `json:"changes,omitempty"`
+	Total     int            `json:"total"`
+	Conflicts []string       `json:"conflicts,omitempty"`
+	Prefer    string         `json:"prefer,omitempty"`
+}
+
+// Apply returns the team after one more event.
+func (t Team) Apply(e event.Event) Team {
+	if b, ok := e.Body.(event.TeamStarted); ok {
+		t.ID, t.Started, t.Title, t.Begun = e.Flow, b, b.Title, e.At
+	}
+	t.Seq, t.Last = e.Seq, e.At
+	return t
+}
