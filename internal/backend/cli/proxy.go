@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// A Target is where a program's model is reached, and how to identify there.
+type Target struct {
+	BaseURL string
+	Key     string
+	// Header carries the key: X-Api-Key as it is, any other after the word Bearer.
+	// Without a key none is sent.
+	Header string
+}
+
+// A Proxy stands between a program and its model. It takes requests that carry its
+// token, in either header, and sends them on with the real key.
+type Proxy struct {
+	// URL is what the program is given as the base of its model's address.
+	URL string
+	// Token is what it is given as its key.
+	Token string
+
+	server    *http.Server
+	transport *http.Transport
+	mu        sync.Mutex
+	closed    bool
+	serving   sync.WaitGroup
+}
+
+// NewProxy serves on the loopback until Close.
+func NewProxy(t Target) (*Proxy, error) {
+	base, err := url.Parse(t.BaseURL)
+	if err != nil || base.Host == "" {
+		return nil, broken(fmt.Sprintf("%q is no address of a model", t.BaseURL), err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, broken("listen for the program's requests", err)
+	}
+	p := &Proxy{
+		URL: "http://" + l.Addr().String(), Token: "conclave-" + rand.Text(),
+		transport: http.DefaultTransport.(*http.Transport).Clone(),
+	}
+	silent := log.New(io.Discard, "", 0) // requests are nobody's business
+	through := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { t.rewrite(r, base) },
+		Transport:     p.transport,
+		FlushInterval: -1, // each event as it comes
+		ErrorLog:      silent,
+	}
+	p.server = &http.Server{ErrorLog: silent, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !p.enter() {
+			return
+		}
+		defer p.serving.Done()
+		if !p.knows(r) {
+			http.Error(w, "This is for one program alone.", http.StatusUnauthorized)
+			return
+		}
+		through.ServeHTTP(w, r)
+	})}
+	p.serving.Go(func() {
+		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			l.Close()
+		}
+	})
+	return p, nil
+}
+
+// enter counts a request among those that Close waits for.
+func (p *Proxy) enter() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.serving.Add(1)
+	}
+	return !p.closed
+}
+
+// rewrite sends a request to the model with the real key and nothing of the token.
+func (t Target) rewrite(r *httputil.ProxyRequest, base *url.URL) {
+	r.SetURL(base)
+	for _, h := range credentials {
+		r.Out.Header.Del(h)
+	}
+	switch {
+	case t.Key == "":
+	case strings.EqualFold(t.Header, "X-Api-Key"):
+		r.Out.Header.Set("X-Api-Key", t.Key)
+	default:
+		r.Out.Header.Set(t.Header, "Bearer "+t.Key)
+	}
+}
+
+// credentials are the headers in which a program may send what it holds for a key.
+var credentials = []string{"X-Api-Key", "Authorization"}
+
+func (p *Proxy) knows(r *http.Request) bool {
+	for _, h := range credentials {
+		got := strings.TrimPrefix(r.Header.Get(h), "Bearer ")
+		if subtle.ConstantTimeCompare([]byte(got), []byte(p.Token)) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// Close cuts whatever is under way and returns when nothing is.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	_ = p.server.Close()
+	p.transport.CloseIdleConnections()
+	p.serving.Wait()
+}

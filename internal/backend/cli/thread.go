@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"conclave/internal/backend"
+)
+
+// A Thread is what is remembered of a conversation that a program keeps. The
+// program's memory is a cache of our log: it may be lost and begun again.
+type Thread struct {
+	// Native is the program's own name of the conversation; empty if there is none.
+	Native string `json:"native,omitempty"`
+	// Told is what the program was told last, Pictures how many pictures with it,
+	// At how many messages there were before.
+	Told     string `json:"told,omitempty"`
+	Pictures int    `json:"pictures,omitempty"`
+	At       int    `json:"at,omitempty"`
+}
+
+// A Say is what to tell a program in a turn.
+type Say struct {
+	Text   string
+	Images []backend.Image
+}
+
+// GoOn is said to a program that was told everything and was then cut off.
+const GoOn = "You were interrupted before you had finished. Go on."
+
+// Next is what has to be said for the program to know all of a conversation, and
+// what is to be remembered, with Save, before it is said.
+//
+// New is what stands after the assistant's last message. If it was told already,
+// the turn was cut; if it was told in part, only the rest is new. Without a native
+// conversation what was before is written out.
+func (t Thread) Next(messages []backend.Message) (Say, Thread) {
+	at := 0
+	for i, m := range messages {
+		if m.From == backend.Assistant {
+			at = i + 1
+		}
+	}
+	text, images := fresh(messages[at:])
+	next := Thread{Native: t.Native, Told: text, Pictures: len(images), At: at}
+	say := Say{Text: text, Images: images}
+	again := t.Native != "" && t.At == at
+	rest, extends := strings.CutPrefix(text, t.Told+gap)
+	switch {
+	case again && t.Told == text && t.Pictures == len(images):
+		say = Say{Text: GoOn}
+	case again && extends && t.Told != "" && t.Pictures <= len(images):
+		say = Say{Text: rest, Images: images[t.Pictures:]}
+	case text == "":
+		say.Text = GoOn
+	}
+	if t.Native == "" && at > 0 {
+		say.Text = transcript(messages[:at]) + say.Text
+	}
+	return say, next
+}
+
+// gap is between messages that are told as one.
+const gap = "\n\n"
+
+// fresh puts together what the program has not heard: what the user says, and
+// results that came while it was not there.
+func fresh(messages []backend.Message) (string, []backend.Image) {
+	var parts []string
+	var images []backend.Image
+	for _, m := range messages {
+		if m.From == backend.User && m.Text != "" {
+			parts = append(parts, m.Text)
+		}
+		images = append(images, m.Images...)
+		for _, r := range m.Results {
+			parts = append(parts, fmt.Sprintf("%s has returned: %s", r.Name, r.Text))
+			images = append(images, r.Images...)
+		}
+	}
+	return strings.Join(parts, gap), images
+}
+
+// transcript is an earlier conversation in words.
+func transcript(messages []backend.Message) string {
+	var b strings.Builder
+	b.WriteString("This is what was said before, between the user and you. You do not remember it because you were started anew.\n\n<conversation>\n")
+	entry := func(who, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			fmt.Fprintf(&b, "<%s>\n%s\n</%s>\n", who, text, who)
+		}
+	}
+	for _, m := range messages {
+		switch m.From {
+		case backend.User:
+			entry("user", m.Text)
+		case backend.Assistant:
+			entry("you", m.Text)
+			for _, c := range m.Calls {
+				entry("you", fmt.Sprintf("(You called %s with %s)", c.Name, c.Input))
+			}
+		}
+		for _, r := range m.Results {
+			entry("tool", r.Name+" returned: "+r.Text)
+		}
+	}
+	b.WriteString("</conversation>\n\nGo on from there. This is new:\n\n")
+	return b.String()
+}
+
+// Load reads what is remembered of a thread in a program's home. Of one that
+// stands alone nothing is; what cannot be read is as good as lost.
+func Load(home, thread string) (Thread, error) {
+	if thread == "" {
+		return Thread{}, nil
+	}
+	p, err := os.ReadFile(file(home, thread))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Thread{}, nil
+	}
+	if err != nil {
+		return Thread{}, broken("read what is remembered of the conversation", err)
+	}
+	var t Thread
+	if json.Unmarshal(p, &t) != nil {
+		return Thread{}, nil
+	}
+	return t, nil
+}
+
+// Save remembers a thread, before what it says was told is sent.
+func (t Thread) Save(home, thread string) error {
+	if thread == "" {
+		return nil
+	}
+	p, err := json.Marshal(t)
+	if err == nil {
+		err = replace(file(home, thread), p)
+	}
+	if err != nil {
+		return broken("remember the conversation", err)
+	}
+	return nil
+}
+
+// file is where a thread is remembered. Its name may be any text.
+func file(home, thread string) string {
+	sum := sha256.Sum256([]byte(thread))
+	return filepath.Join(home, "threads", hex.EncodeToString(sum[:12])+".json")
+}
+
+// replace writes a file as a whole, so that nobody reads half of one.
+func replace(name string, p []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(p)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
