@@ -112,7 +112,7 @@ var layers = []struct {
 	{"tui", "event live view launch project control tui/text tui/theme tui/list tui/markdown tui/diff tui/input"},
 	{"tui/robot", "event live view control tui"},
 	{"tui/shot", ""},
-	{"web/dist web/e2e tools/buildui", ""},
+	{"web/dist web/e2e tools/buildui tools/suite", ""},
 	{"app", "everything"},
 	{"bench", "everything"},
 	{"cmd/conclave", "app cli sandbox/landlock"},
