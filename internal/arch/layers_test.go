@@ -39,7 +39,8 @@ var layers = []struct {
 	{"datasource/pgtest datasource/bolttest", ""},
 
 	// Seams, each with its suite.
-	{"eventlog backend", "event"},
+	{"eventlog", "event"},
+	{"backend", "event policy"},
 	{"tool sandbox", "event policy"},
 	{"eventlog/eventlogtest", "event eventlog"},
 	{"backend/backendtest", "event backend"},
@@ -74,7 +75,7 @@ var layers = []struct {
 	{"tool/project", "event policy project tool tool/typed"},
 	{"tool/todo", "tool tool/typed"},
 	{"proc", "event"},
-	{"backend/cli/clitest", "event backend backend/cli proc"},
+	{"backend/cli/clitest", "event policy backend proc"},
 	{"tool/mcp", "event gear policy proc tool tool/typed"},
 	{"tool/data", "event policy confine datasource tool tool/typed"},
 	{"tool/*", "event tool"},
