@@ -56,6 +56,7 @@ var layers = []struct {
 	{"backend/openai backend/chat", "event backend backend/wire backend/price backend/openai/sdk"},
 	{"backend/cli", "event backend"},
 	{"backend/claudecode", "event policy backend backend/cli"},
+	{"backend/rpc", "backend backend/cli"},
 	{"backend/*", "event backend backend/wire backend/price"},
 	{"backend/anthropic/anthropictest", "event backend backend/backendtest"},
 	{"backend/openai/openaitest", "event backend backend/backendtest"},
