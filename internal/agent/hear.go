@@ -52,7 +52,7 @@ func (t *turn) heard(ctx context.Context) ([]saying, error) {
 		case talk.NoteWant:
 			t.runs.ended(*n.want)
 			continue
-		case coord.NotePermission, coord.NoteBudget, job.NoteKept:
+		case coord.NoteBudget, job.NoteKept:
 			continue // nobody waits for it any more
 		}
 		text, err := t.words(ctx, n)

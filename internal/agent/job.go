@@ -67,6 +67,7 @@ func (t *turn) labour(ctx context.Context, k *Worker, w job.Work) error {
 			return fmt.Errorf("make ready: %w", err)
 		}
 	}
+	t.in.Thread, t.in.Room = threadPhase(w.Phase.Phase), t.hand.Room()
 	t.furnish(bench)
 	if err := t.prompted(ctx, w, bench); err != nil {
 		return err

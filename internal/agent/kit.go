@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
 
+	"conclave/internal/backend"
 	"conclave/internal/coord"
 	"conclave/internal/event"
 	"conclave/internal/policy"
@@ -54,7 +56,13 @@ type Hand interface {
 	Show(ctx context.Context, peers []Peer) ([]prompt.Folder, error)
 	// Judge says what a call would do and whether it may.
 	Judge(x tool.Tool, c event.ToolCall) (policy.Action, policy.Verdict)
-	// Remember keeps a permission for good.
+	// Rule says whether an agent that is a program may do something by itself; the
+	// action it returns is the one that is judged, complete. It may be called at any
+	// time until Close.
+	Rule(policy.Action) (policy.Action, policy.Verdict)
+	// Room is where such a program runs; nil for any other agent.
+	Room() backend.Room
+	// Remember keeps a permission for good. It may be called at any time.
 	Remember(policy.Action) error
 	// EndJob ends a command in the background and says how it ended. It may be
 	// called at any time until Close; its error is a sentence too.
@@ -86,6 +94,10 @@ func (empty) Show(context.Context, []Peer) ([]prompt.Folder, error) {
 func (empty) Judge(tool.Tool, event.ToolCall) (policy.Action, policy.Verdict) {
 	return policy.Action{}, policy.Verdict{Decision: policy.Allow}
 }
+func (empty) Rule(a policy.Action) (policy.Action, policy.Verdict) {
+	return a, policy.Verdict{Decision: policy.Allow}
+}
+func (empty) Room() backend.Room { return nil }
 func (empty) EndJob(context.Context, string) (string, error) {
 	return "", errors.New("nothing runs in the background")
 }
@@ -99,7 +111,7 @@ func (t *turn) equip(ctx context.Context, n Need) error {
 	n.Turn, n.Again = t.turn, t.turn.Take > 1
 	t.write = n.Write
 	if t.agent.Kit == nil {
-		return nil
+		return t.homeless()
 	}
 	h, err := t.agent.Kit.Open(ctx, n)
 	if err != nil {
@@ -113,7 +125,15 @@ func (t *turn) equip(ctx context.Context, n Need) error {
 	if len(facts) > 0 {
 		_, err = t.port.Submit(ctx, facts...)
 	}
-	return err
+	return cmp.Or(err, t.homeless())
+}
+
+// homeless is why an agent that is a program cannot run.
+func (t *turn) homeless() error {
+	if t.agent.Backend.Traits().OwnTools && t.hand.Room() == nil {
+		return &backend.Error{Kind: backend.Invalid, Message: "the agent is a program, and nothing was made ready for it to run in; start again, so that it is"}
+	}
+	return nil
 }
 
 func peers(shown []coord.Shown) []Peer {

@@ -36,6 +36,7 @@ type kit struct {
 	notices  []string
 	lookErr  error
 	scene    prompt.Scene
+	room     backend.Room
 	judging  func() // called before a call is judged
 	end      func(ctx context.Context, job string) (string, error)
 
@@ -77,6 +78,13 @@ func (h hand) Judge(x tool.Tool, c event.ToolCall) (policy.Action, policy.Verdic
 	}
 	return policy.Action{Tool: x.Name(), Kind: policy.Command, Target: string(c.Input)}, h.verdict
 }
+func (h hand) Rule(a policy.Action) (policy.Action, policy.Verdict) {
+	if h.judging != nil {
+		h.judging()
+	}
+	return a, h.verdict
+}
+func (h hand) Room() backend.Room { return h.room }
 func (h hand) Remember(a policy.Action) error {
 	h.remembered = append(h.remembered, a)
 	return nil

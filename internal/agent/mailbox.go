@@ -49,11 +49,11 @@ func noteOf(x any) note {
 type mailbox struct {
 	port engine.Port
 	end  func(ctx context.Context, job string) string // and say how it ended
-	more chan struct{}                                // holds a value when something was taken in
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
 	mu     sync.Mutex
+	more   chan struct{} // closed when something was taken in, and made anew
 	notes  []note
 	paused bool
 	back   map[string]bool // messages that were taken back
@@ -63,7 +63,7 @@ type mailbox struct {
 
 // openMailbox listens to a port until it is closed.
 func openMailbox(ctx context.Context, p engine.Port, end func(context.Context, string) string) *mailbox {
-	b := &mailbox{port: p, end: end, more: make(chan struct{}, 1), back: map[string]bool{}}
+	b := &mailbox{port: p, end: end, more: make(chan struct{}), back: map[string]bool{}}
 	ctx, b.stop = context.WithCancel(ctx)
 	b.wg.Go(func() { b.listen(ctx) })
 	return b
@@ -93,11 +93,13 @@ func (b *mailbox) listen(ctx context.Context) {
 	}
 }
 
+// ring has everybody look who waits: a person may be asked about several things at
+// once.
 func (b *mailbox) ring() {
-	select {
-	case b.more <- struct{}{}:
-	default:
-	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.more)
+	b.more = make(chan struct{})
 }
 
 // ended puts in what became of a command, for the model to hear.
@@ -127,14 +129,30 @@ func (b *mailbox) collect() {
 	}
 }
 
-// take gives everything there is to hear.
+// take gives everything there is to hear. What a person has decided stays for
+// whoever asked, who may not wait for it yet.
 func (b *mailbox) take() []note {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.collect()
-	out := b.notes
-	b.notes = nil
+	var out, rest []note
+	for _, n := range b.notes {
+		if n.Kind == coord.NotePermission {
+			rest = append(rest, n)
+		} else {
+			out = append(out, n)
+		}
+	}
+	b.notes = rest
 	return out
+}
+
+// free reports whether nobody has to wait: see standby.
+func (b *mailbox) free() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.collect()
+	return !b.paused && b.ending == 0
 }
 
 // await waits for one note and leaves all others where they are.
@@ -162,13 +180,13 @@ func (b *mailbox) until(ctx context.Context, is func() bool) error {
 	for {
 		b.mu.Lock()
 		b.collect()
-		ok := is()
+		ok, more := is(), b.more
 		b.mu.Unlock()
 		if ok {
 			return nil
 		}
 		select {
-		case <-b.more:
+		case <-more:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -15,6 +15,11 @@ import (
 // say so, by a person. A nil result means yes.
 func (t *turn) permit(ctx context.Context, x tool.Tool, c event.ToolCall) (*tool.Result, error) {
 	action, v := t.hand.Judge(x, c)
+	return t.decide(ctx, c, action, v)
+}
+
+// decide carries a verdict out: where it is to ask, a person does.
+func (t *turn) decide(ctx context.Context, c event.ToolCall, action policy.Action, v policy.Verdict) (*tool.Result, error) {
 	switch v.Decision {
 	case policy.Allow:
 		return nil, nil

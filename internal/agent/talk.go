@@ -57,7 +57,7 @@ func (k *Talker) Do(ctx context.Context, cmd flow.Command, p engine.Port) []even
 // converse takes a turn of a session: the model speaks until it calls nothing
 // more. One that was cut goes on after its last recorded call.
 func (t *turn) converse(ctx context.Context, k *Talker, w talk.Work) error {
-	if err := t.equip(ctx, Need{Role: event.RoleWork}); err != nil {
+	if err := t.equip(ctx, Need{Role: event.RoleWork, Planning: k.Only}); err != nil {
 		return err
 	}
 	if err := t.lay(ctx, k, w); err != nil {
@@ -76,6 +76,7 @@ func (t *turn) converse(ctx context.Context, k *Talker, w talk.Work) error {
 // lay puts the system prompt and the tools in place. None of the tools with which
 // the agents of a run coordinate is among them, whoever offers it.
 func (t *turn) lay(ctx context.Context, k *Talker, w talk.Work) error {
+	t.in.Thread, t.in.Room = threadTalk, t.hand.Room()
 	t.tools = map[string]tool.Tool{}
 	t.runs = newLaunchRun(t, k, w)
 	var tools []tool.Tool

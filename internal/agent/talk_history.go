@@ -33,6 +33,13 @@ type conversation struct {
 	spoke   bool     // the agent has said something in this turn
 }
 
+// What an agent is told it did before it was cut: the last calls, and of each result
+// so much if the agent remembers it anyway.
+const (
+	mostDid    = 50
+	remindRead = 300
+)
+
 // load takes in what there is.
 func (c *conversation) load(ctx context.Context, p dialog.Part) error {
 	c.pins = p.Pins
@@ -46,8 +53,8 @@ func (c *conversation) load(ctx context.Context, p dialog.Part) error {
 			return err
 		}
 	}
-	if len(c.did) > 0 && c.t.agent.Backend.Traits().OwnsLoop {
-		did := strings.Join(c.did, "\n")
+	if len(c.did) > 0 {
+		did := strings.Join(c.did[max(0, len(c.did)-mostDid):], "\n")
 		c.t.say(didBefore + "\n" + quoted("done", fenceOf(did), did))
 	}
 	c.t.filled = c.fill()
@@ -101,6 +108,7 @@ func (c *conversation) hear(ctx context.Context, e dialog.Entry) error {
 // speak adds a reply of the agent's, as its provider gave it if that is the one
 // that reads it again. An empty one is none: no provider takes it back.
 func (c *conversation) speak(ctx context.Context, e dialog.Entry) error {
+	c.did = nil
 	text, err := c.t.text(ctx, e.Called.Text)
 	if err != nil {
 		return err
@@ -137,7 +145,11 @@ func (c *conversation) result(ctx context.Context, e dialog.Entry) error {
 	i := slices.IndexFunc(c.open, func(o event.ToolCall) bool { return o.ID == e.Returned.Call })
 	if i < 0 {
 		if e.Turn.Round == c.round {
-			c.did = append(c.did, fmt.Sprintf("- %s gave back: %s", e.Returned.Name, clip(text, compactRead)))
+			most := compactRead
+			if c.t.remembers() {
+				most = remindRead
+			}
+			c.did = append(c.did, fmt.Sprintf("- %s gave back: %s", e.Returned.Name, clip(text, most)))
 		}
 		return nil
 	}

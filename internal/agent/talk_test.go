@@ -214,7 +214,7 @@ func TestTalkRehydrates(t *testing.T) {
 		if was.System != is.System || len(was.Tools) != len(is.Tools) {
 			t.Errorf("call %d has another prompt", i)
 		}
-		if whole(was) != whole(backend.Input{System: is.System, Tools: is.Tools, Messages: is.Messages[:len(was.Messages)]}) {
+		if whole(was) != whole(backend.Input{Thread: is.Thread, System: is.System, Tools: is.Tools, Messages: is.Messages[:len(was.Messages)]}) {
 			t.Errorf("call %d does not go on from the one before it", i)
 		}
 		if reply := is.Messages[len(was.Messages)]; reply.From != backend.Assistant || !strings.Contains(string(reply.Native), fmt.Sprintf("of message %d", len(was.Messages))) {

@@ -167,84 +167,12 @@ func (t *turn) offered() string {
 	return "Offered are: " + strings.Join(names, ", ") + "."
 }
 
-// host is the turn as a backend that runs its own loop sees it, for as long as
-// the backend speaks.
-type host struct {
-	t    *turn
-	gone bool // guarded by the turn's mutex
-}
-
-// leave waits for a call that is being carried out and takes no more.
-func (h *host) leave() {
-	h.t.mu.Lock()
-	defer h.t.mu.Unlock()
-	h.gone = true
-}
-
-// Call carries out a tool call, or puts an outcome forward. A failure of ours is
-// told to the backend so that it finishes, and ends the turn when it has.
-func (h *host) Call(ctx context.Context, c event.ToolCall) (res backend.ToolResult) {
-	t := h.t
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if h.gone || t.closed || t.trouble != nil {
-		return backend.ToolResult{Call: c.ID, Name: c.Name, Text: "The turn is over.", Error: true, End: true}
-	}
-	// The goroutine is the backend's: a fault in a tool must not be its end.
-	defer func() {
-		if r := recover(); r != nil {
-			t.trouble = panicked(r)
-		}
-		if t.trouble != nil {
-			res = backend.ToolResult{Call: c.ID, Name: c.Name, Text: t.trouble.Error(), Error: true, End: true}
-		}
-	}()
-	if event.IsOutcome(c.Name) && t.offers(c.Name) {
-		res, t.trouble = t.conclude(ctx, c)
-	} else {
-		res, t.trouble = t.serve(ctx, c)
-	}
-	return res
-}
-
-// conclude puts forward the outcome of a backend's own loop.
-func (t *turn) conclude(ctx context.Context, c event.ToolCall) (backend.ToolResult, error) {
-	why, over, err := t.propose(ctx, event.Fact{}, []event.ToolCall{c})
-	if err != nil {
-		return backend.ToolResult{}, err
-	}
-	t.closed = over
-	return backend.ToolResult{Call: c.ID, Name: c.Name, Text: cmp.Or(why, "Taken."), Error: why != "", End: over}, nil
-}
-
-// serve runs a tool for a backend's own loop. News comes with the result: there
-// is no other moment at which the agent could hear of it. In a paused run the
-// result is held back, since the backend would go on with it.
-func (t *turn) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult, error) {
-	if _, err := t.port.Submit(ctx, t.fact("tool-call", event.ToolCalled{Turn: t.turn, Tool: c})); err != nil {
-		return backend.ToolResult{}, err
-	}
-	res, err := t.use(ctx, c)
-	if err != nil {
-		return backend.ToolResult{}, err
-	}
-	news, err := t.heard(ctx)
-	if err != nil {
-		return backend.ToolResult{}, err
-	}
-	if len(news) > 0 {
-		res.Text += "\n\n" + joined(news)
-	}
-	res.End = t.closed
-	return res, nil
-}
-
 func (t *turn) offers(name string) bool {
 	return slices.ContainsFunc(t.in.Tools, func(s backend.ToolSpec) bool { return s.Name == name })
 }
 
 // outcomeTools are the tools that end the turn, as far as it may.
-func outcomeTools(in prompt.In) []backend.ToolSpec {
+func (t *turn) outcomeTools(in prompt.In) []backend.ToolSpec {
 	var out []backend.ToolSpec
 	if in.MayAnswer {
 		out = append(out, backend.ToolSpec{
@@ -257,7 +185,7 @@ func outcomeTools(in prompt.In) []backend.ToolSpec {
 		out = append(out, backend.ToolSpec{
 			Name:        event.ToolVote,
 			Description: "Vote for the best answer. Ends your turn.",
-			Schema:      voteSchema(in.Answers),
+			Schema:      t.voteSchema(in.Answers),
 		})
 	}
 	return out
@@ -268,12 +196,15 @@ func (t *turn) widen() {
 	t.in.Tools = slices.Clone(t.in.Tools) // earlier calls were sent the old one
 	for i := range t.in.Tools {
 		if t.in.Tools[i].Name == event.ToolVote {
-			t.in.Tools[i].Schema = voteSchema(t.shown)
+			t.in.Tools[i].Schema = t.voteSchema(t.shown)
 		}
 	}
 }
 
-func voteSchema(answers []prompt.Answer) json.RawMessage {
+// voteSchema names those who can be voted for. A backend that runs its own loop is
+// told of its tools once, and is better kept going while they are the same: it is
+// not told the labels, which are with the answers.
+func (t *turn) voteSchema(answers []prompt.Answer) json.RawMessage {
 	var labels []string
 	for _, a := range answers {
 		labels = append(labels, a.Label)
@@ -281,6 +212,9 @@ func voteSchema(answers []prompt.Answer) json.RawMessage {
 	slices.Sort(labels)
 	labels = slices.Compact(labels)
 	label := map[string]any{"type": "string", "enum": labels}
+	if t.agent.Backend.Traits().OwnsLoop {
+		label = map[string]any{"type": "string", "description": "The label of an agent whose answer you were shown, such as agent1."}
+	}
 	s, err := json.Marshal(map[string]any{
 		"type": "object",
 		"properties": map[string]any{

@@ -38,17 +38,19 @@ type turn struct {
 
 	in    backend.Input
 	hand  Hand
-	write bool           // the user's files may be written in this turn
-	blind bool           // it has been said that what was written cannot be told
-	wrote *event.Written // as it was recorded last
-	tools map[string]tool.Tool
-	shown []prompt.Answer          // every answer the agent has been shown
-	long  map[string]event.Content // results shown in part, by call
-	box   *mailbox                 // what it is told
-	conv  *conversation            // of a session or a job; nil in a run
-	runs  *launchRun               // of a session
-	phase *phase                   // of a job
-	sent  sent                     // what of the last request is not in the log anyway
+	write bool // the user's files may be written in this turn
+	// ending: time is over, and whatever the agent wants to do by itself is refused.
+	ending bool
+	blind  bool           // it has been said that what was written cannot be told
+	wrote  *event.Written // as it was recorded last
+	tools  map[string]tool.Tool
+	shown  []prompt.Answer          // every answer the agent has been shown
+	long   map[string]event.Content // results shown in part, by call
+	box    *mailbox                 // what it is told
+	conv   *conversation            // of a session or a job; nil in a run
+	runs   *launchRun               // of a session
+	phase  *phase                   // of a job
+	sent   sent                     // what of the last request is not in the log anyway
 	// filled is how many tokens the last call took of the model's window.
 	filled int64
 

@@ -25,6 +25,7 @@ func (t *turn) work(ctx context.Context, w coord.Work) error {
 	}
 	in.MayAnswer, in.MayVote, in.Closing = w.MayAnswer, w.MayVote, w.Closing
 	in.Planning, in.Write, in.Unknown = w.Planning, w.Write, unknown(w.Unknown)
+	in.Undone, t.ending = t.remembers() && t.turn.Take > 1 && !w.Write, w.Closing
 	tools := t.bound(w.Planning, w.Closing)
 	in.Done = done(w.Done, tools, tool.World)
 	if err := t.open(ctx, in, tools); err != nil {
@@ -33,7 +34,7 @@ func (t *turn) work(ctx context.Context, w coord.Work) error {
 	if w.Hurry && !w.Closing {
 		t.say(prompt.WrapUp) // it was told before this take began
 	}
-	t.in.Tools = append(t.in.Tools, outcomeTools(in)...)
+	t.in.Tools = append(t.in.Tools, t.outcomeTools(in)...)
 	for {
 		if err := t.hear(ctx); err != nil {
 			return err
@@ -221,7 +222,7 @@ func (t *turn) open(ctx context.Context, in prompt.In, tools []tool.Tool) error 
 	if err != nil {
 		return err
 	}
-	t.in = backend.Input{System: prompt.System(in), Messages: []backend.Message{{From: backend.User, Text: prompt.User(in), Images: images}}}
+	t.in = backend.Input{Thread: threadRun, Room: t.hand.Room(), System: prompt.System(in), Messages: []backend.Message{{From: backend.User, Text: prompt.User(in), Images: images}}}
 	t.tools = map[string]tool.Tool{}
 	for _, x := range tools {
 		t.bind(x)
@@ -230,6 +231,21 @@ func (t *turn) open(ctx context.Context, in prompt.In, tools []tool.Tool) error 
 		t.bind(readResult{t})
 	}
 	return nil
+}
+
+// The conversations of an agent, for a backend that remembers them.
+const (
+	threadRun  = "run"
+	threadTalk = "talk"
+)
+
+func threadPhase(n int) string { return fmt.Sprintf("phase/%d", n) }
+
+// remembers reports whether the agent works with tools of its own and recalls what
+// it did with them in an earlier take.
+func (t *turn) remembers() bool {
+	is := t.agent.Backend.Traits()
+	return is.OwnTools && is.NativeHistory
 }
 
 // bind offers the agent a tool from the next call on.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path"
+	"slices"
 	"time"
 
 	"conclave/internal/kit"
@@ -31,7 +32,11 @@ func fileTools(_ context.Context, b *kit.Bench) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files.Tools(b.Root, seen.(*files.Seen), b.Gear.Permissions), nil
+	all := files.Tools(b.Root, seen.(*files.Seen), b.Gear.Permissions)
+	if b.Gear.Own { // it looks with tools of its own
+		all = slices.DeleteFunc(all, func(x tool.Tool) bool { return x.Name() != "write" && x.Name() != "edit" })
+	}
+	return all, nil
 }
 
 func shellTools(ctx context.Context, b *kit.Bench) ([]tool.Tool, error) {

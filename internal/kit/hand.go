@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 
 	"conclave/internal/agent"
+	"conclave/internal/backend"
 	"conclave/internal/confine"
 	"conclave/internal/event"
 	"conclave/internal/policy"
@@ -27,6 +29,7 @@ type hand struct {
 
 	root       *confine.Root
 	box        *box
+	room       *room // of an agent that is a program
 	tools      []tool.Tool
 	scene      prompt.Scene
 	notices    []string
@@ -40,19 +43,25 @@ var _ agent.Hand = (*hand)(nil)
 // settle opens the place and makes the tools.
 func (h *hand) settle(ctx context.Context) error {
 	k := h.kit
-	p := h.place()
-	var err error
+	p, err := h.place()
+	if err != nil {
+		return err
+	}
 	if p.Dir != "" {
 		if h.root, err = confine.Open(p); err != nil {
 			return fmt.Errorf("open the workspace: %w", err)
 		}
 	}
-	b := &Bench{Gear: k.gear, Root: h.root, Env: k.shop.Env, Dir: p.Dir, Shared: k.shop.Home != "", Flow: k.shop.Flow, Records: filepath.Join(k.shop.State, "procs"), kit: k, hand: h}
+	b := &Bench{Gear: k.offered(h.need), Root: h.root, Env: k.shop.Env, Dir: p.Dir, Shared: k.shop.Home != "", Flow: k.shop.Flow, Records: filepath.Join(k.shop.State, "procs"), kit: k, hand: h}
 	h.scene = prompt.Scene{Workspace: p.Dir, Folders: h.folders, Paths: h.paths()}
-	if k.gear.Shell != nil && !h.need.Planning {
-		if err := h.confineCommands(ctx, b, p); err != nil {
-			return err
-		}
+	switch {
+	case k.gear.Own:
+		err = h.lodged(ctx, p)
+	case k.gear.Shell != nil && !h.need.Planning:
+		err = h.confineCommands(ctx, b, p)
+	}
+	if err != nil {
+		return err
 	}
 	if k.gear.Memory {
 		if b.Notes, err = k.notes(); err != nil {
@@ -105,6 +114,11 @@ func (h *hand) look(ctx context.Context, peers []agent.Peer) error {
 		if err != nil {
 			return fmt.Errorf("open the workspace of %s: %w", p.Label, err)
 		}
+		if h.kit.gear.Own {
+			if dir, err = h.kit.reveal(dir); err != nil {
+				return err
+			}
+		}
 		h.folders = append(h.folders, prompt.Folder{Label: fmt.Sprintf("%s.%d", p.Label, p.Revision), Dir: dir})
 	}
 	return nil
@@ -139,8 +153,8 @@ func (h *hand) Show(ctx context.Context, peers []agent.Peer) ([]prompt.Folder, e
 		return nil, err
 	}
 	fresh := h.folders[before:]
-	if len(fresh) == 0 {
-		return nil, nil
+	if len(fresh) == 0 || h.kit.gear.Own { // which has them where it looks already
+		return fresh, nil
 	}
 	for _, f := range fresh {
 		if err := h.root.Mount(policy.Mount{Path: f.Dir}); err != nil {
@@ -148,7 +162,10 @@ func (h *hand) Show(ctx context.Context, peers []agent.Peer) ([]prompt.Folder, e
 		}
 	}
 	if h.box != nil {
-		p := h.place()
+		p, err := h.place()
+		if err != nil {
+			return nil, err
+		}
 		if h.box.engine.Name() == "landlock" && !h.kit.shop.Firm {
 			p = loosened(p)
 		}
@@ -165,11 +182,37 @@ func (h *hand) Judge(x tool.Tool, c event.ToolCall) (policy.Action, policy.Verdi
 	} else if x.Tier() == tool.Read {
 		return a, policy.Verdict{Decision: policy.Allow}
 	}
+	return a, h.rule(a)
+}
+
+// rule is what the user's rules say of an action.
+func (h *hand) rule(a policy.Action) policy.Verdict {
 	p := h.kit.gear.Permissions
 	if slices.Contains(h.kit.shop.Given.All(), h.lasting(a).Hash()) {
 		p.Given = append(slices.Clip(p.Given), a.Hash())
 	}
-	return a, p.Judge(a)
+	return p.Judge(a)
+}
+
+// Rule implements [agent.Hand]. Where nothing may be changed a sandbox keeps a
+// command from it; outside one nothing does.
+func (h *hand) Rule(a policy.Action) (policy.Action, policy.Verdict) {
+	if h.room != nil {
+		a.Boxed, a.Dir = h.room.Boxed(), cmp.Or(a.Dir, h.room.Dir())
+	}
+	changes := a.Kind == policy.Write || a.Kind == policy.Delete || a.Kind == policy.Command && !a.Boxed
+	if h.need.Planning && changes {
+		return a, policy.Verdict{Decision: policy.Deny, Reason: "This is planning: nothing may be changed. Put it into the plan."}
+	}
+	return a, h.rule(a)
+}
+
+// Room implements [agent.Hand].
+func (h *hand) Room() backend.Room {
+	if h.room == nil {
+		return nil
+	}
+	return h.room
 }
 
 // Remember implements [agent.Hand].

@@ -62,6 +62,9 @@ type Workshop struct {
 	Sources []Source
 	// Given keeps the permissions that were given for good.
 	Given *Given
+	// Program are the files and folders of the machine that the program of a seat
+	// needs besides what every sandbox shows; nil where no agent is a program.
+	Program func(event.Seat) ([]policy.Mount, error)
 
 	mu      sync.Mutex
 	guarded map[string][]string // see inner
@@ -127,6 +130,8 @@ type Kit struct {
 	seat event.Seat
 	gear gear.Gear
 
+	lodge lodge // of an agent that is a program
+
 	mu   sync.Mutex
 	tree *workspace.Tree
 	kept map[string]any
@@ -156,7 +161,7 @@ func (k *Kit) Close() error {
 		}
 	}
 	k.kept = nil
-	return errors.Join(errs...)
+	return errors.Join(append(errs, k.lodge.close())...)
 }
 
 var _ agent.Kit = (*Kit)(nil)
@@ -171,7 +176,7 @@ func (k *Kit) Open(ctx context.Context, n agent.Need) (_ agent.Hand, err error) 
 			err = errors.Join(err, h.Close())
 		}
 	}()
-	if k.gear.Files || k.gear.Shell != nil {
+	if k.works() {
 		if err := k.enter(ctx, n); err != nil {
 			return nil, err
 		}
@@ -227,10 +232,32 @@ func (k *Kit) dir() string {
 	switch {
 	case k.tree != nil:
 		return k.tree.Dir()
-	case k.gear.Files || k.gear.Shell != nil:
+	case k.works():
 		return k.shop.Home
 	}
 	return ""
+}
+
+// works reports whether the agent works somewhere.
+func (k *Kit) works() bool { return k.gear.Files || k.gear.Own || k.gear.Shell != nil }
+
+// offered is the gear by which tools are made. A program has its own for files and
+// commands, but where nothing else may be written than drafts it has none that
+// writes: for those it is given ours.
+func (k *Kit) offered(n agent.Need) gear.Gear {
+	g := k.gear
+	if g.Own {
+		g.Files = n.Planning && len(k.shop.Drafts) > 0
+	}
+	return g
+}
+
+// shell is how commands are run, as it is configured or by default.
+func (k *Kit) shell() gear.Shell {
+	if k.gear.Shell == nil {
+		return gear.Shell{}
+	}
+	return *k.gear.Shell
 }
 
 // writes reports whether the writable context paths may be written in the turn.
@@ -239,7 +266,7 @@ func (h *hand) writes() bool {
 }
 
 // place is what a turn can reach.
-func (h *hand) place() policy.Place {
+func (h *hand) place() (policy.Place, error) {
 	k := h.kit
 	p := policy.Place{Dir: k.dir()}
 	if p.Dir != "" {
@@ -254,9 +281,11 @@ func (h *hand) place() policy.Place {
 			}
 		}
 	}
-	for _, f := range h.folders {
-		p.Mounts = append(p.Mounts, policy.Mount{Path: f.Dir})
+	others, err := h.reached()
+	if err != nil {
+		return p, err
 	}
+	p.Mounts = append(p.Mounts, others...)
 	for _, dir := range k.shop.Shown {
 		p.Mounts = append(p.Mounts, policy.Mount{Path: dir})
 	}
@@ -273,7 +302,7 @@ func (h *hand) place() policy.Place {
 			}
 		}
 	}
-	return p
+	return p, nil
 }
 
 // Gear is what the agent is equipped with.

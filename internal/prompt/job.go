@@ -53,6 +53,7 @@ var jobSections = []struct {
 	{file: "identity.md", when: allJobs},
 	{file: "material.md", when: allJobs},
 	{file: "workspace.md", when: allJobs},
+	{file: "own.md", when: func(in JobIn) bool { return in.Scene.Own }},
 	{when: func(in JobIn) bool { return strings.TrimSpace(in.Extra) != "" }, text: func(in JobIn) string { return identity(TalkIn{Extra: in.Extra}) }},
 	{when: func(in JobIn) bool { return family(in.Model) != "" }, text: func(in JobIn) string { return family(in.Model) }},
 	{when: allJobs, text: jobWanted},

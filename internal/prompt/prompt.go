@@ -43,6 +43,9 @@ type In struct {
 	Scene Scene
 	// Unknown names tool calls of an interrupted take whose outcome is unknown.
 	Unknown []string
+	// Undone: an earlier take was interrupted, and what the agent remembers having
+	// done to its files was undone.
+	Undone bool
 	// Done names tool calls of an interrupted take that had an effect.
 	Done []string
 	// Extra is the agent's own configured prompt.
@@ -74,6 +77,7 @@ var sections = []struct {
 	{"alone.md", func(in In) bool { return in.Alone }},
 	{"material.md", always},
 	{"workspace.md", func(in In) bool { return in.Scene.Workspace != "" && !in.Planning && !in.Closing }},
+	{"own.md", func(in In) bool { return in.Scene.Own && !in.Closing }},
 	{"project.md", func(in In) bool { return len(in.Scene.Instructions) > 0 }},
 	{"answer.md", func(in In) bool { return !in.Presenting && in.MayAnswer && !in.MayVote }},
 	{"choose.md", func(in In) bool { return !in.Presenting && in.MayAnswer && in.MayVote && !in.Alone }},
@@ -126,6 +130,9 @@ func User(in In) string {
 		for _, v := range in.Votes {
 			fmt.Fprintf(&b, "- %s for %s: %s\n", v.Voter, v.For, oneLine(v.Reason))
 		}
+	}
+	if in.Undone {
+		b.WriteString("\nAn earlier attempt at this turn was interrupted, and your workspace was put back to how it was with your last answer. Whatever you did to files since then has to be done again.\n")
 	}
 	if len(in.Unknown) > 0 {
 		b.WriteString("\nAn earlier attempt at this turn was interrupted. Whether these tool calls took effect is not known; look before you repeat any of them:\n")

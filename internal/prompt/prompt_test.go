@@ -58,7 +58,10 @@ func roles() map[string]In {
 			in.MayAnswer, in.MayVote, in.Answers = true, true, three
 			in.Messages = []string{"Use metric units.", "And be brief:\n\none page."}
 		}),
-		"planning":      with(func(in *In) { in.MayAnswer, in.Planning = true, true }),
+		"planning": with(func(in *In) { in.MayAnswer, in.Planning = true, true }),
+		"own": with(func(in *In) {
+			in.MayAnswer, in.Undone, in.Scene = true, true, Scene{Workspace: "/run/agent1", Own: true, Shell: "commands run in a sandbox"}
+		}),
 		"closing":       with(func(in *In) { in.MayAnswer, in.MayVote, in.Closing, in.Answers = true, true, true, three }),
 		"present":       presenting(func(*In) {}),
 		"present-write": presenting(func(in *In) { in.Write = true }),

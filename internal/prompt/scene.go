@@ -8,6 +8,8 @@ import (
 // A Scene is an agent's surroundings, as far as it should know of them.
 type Scene struct {
 	Workspace string // its own directory
+	// Own: the agent is a program with tools of its own for files and commands.
+	Own bool
 	// Shell says in a sentence where commands run and what they reach.
 	Shell   string
 	Paths   []Path

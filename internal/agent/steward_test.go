@@ -1,0 +1,175 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"conclave/internal/agent/agenttest"
+	"conclave/internal/backend"
+	"conclave/internal/event"
+	"conclave/internal/eventlog/mem"
+	"conclave/internal/policy"
+	"conclave/internal/tool"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A chamber is a room in which nothing is started.
+type chamber struct{ name string }
+
+func (c chamber) Key() string  { return c.name }
+func (chamber) Dir() string    { return "/run/me" }
+func (chamber) ReadOnly() bool { return false }
+func (chamber) Home() string   { return "/home/me" }
+func (chamber) Boxed() bool    { return true }
+func (chamber) Start(context.Context, backend.Start) (backend.Running, error) {
+	return nil, errors.New("nothing is started here")
+}
+
+// program are the traits of an agent that is a program.
+func program() backend.Traits {
+	return backend.Traits{OwnsLoop: true, NativeHistory: true, OwnTools: true, Model: "cli"}
+}
+
+// does is what a program does in a turn, with its steward.
+func does(f func(ctx context.Context, s backend.Steward) error) reply {
+	return reply{do: func(ctx context.Context, host backend.ToolHost) error { return f(ctx, host.(backend.Steward)) }}
+}
+
+func bash(line string) policy.Action {
+	return policy.Action{Tool: "Bash", Kind: policy.Command, Target: line}
+}
+
+// What a program does by itself is in the log like any tool call, bounded and
+// without secrets, and what it asks for is judged by the rules.
+func TestProgramIsRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kit{verdict: policy.Verdict{Decision: policy.Deny, Reason: "no."}, room: chamber{"a room"}}
+		var why string
+		sp := &speaker{traits: program()}
+		sp.speak = func(int, backend.Input) reply {
+			return does(func(ctx context.Context, s backend.Steward) error {
+				long, _ := json.Marshal(map[string]string{"file_path": "a.txt", "content": strings.Repeat("x", 100_000)})
+				for i, input := range []string{`{"command":"ls"}`, string(long)} {
+					c := call(fmt.Sprint("toolu_", i), []string{"Bash", "Write"}[i], input)
+					ok, said, err := s.Permit(ctx, c, bash("ls"))
+					if ok || err != nil {
+						return fmt.Errorf("allowed %v, %v", ok, err)
+					}
+					why = said
+					if err := s.Began(ctx, c); err != nil {
+						return err
+					}
+					if _, err := s.Ended(ctx, backend.ToolResult{Call: c.ID, Name: c.Name, Text: strings.Repeat("y", 200_000), Error: i == 1}); err != nil {
+						return err
+					}
+				}
+				if res := s.Call(ctx, call("1", "new_answer", `{"content":"Mine."}`)); !res.End {
+					return fmt.Errorf("not taken: %s", res.Text)
+				}
+				return nil
+			})
+		}
+		events := agenttest.New(event.Defaults(event.Mode{Single: true, Quick: true}), "Do it.", equipped("a", sp, k)).Play(t, mem.New())
+		if diff := cmp.Diff([]string{"assigned", "tool_called", "tool_returned", "tool_called", "tool_returned", "proposed", "answered"}, kinds(events, "a")[:7]); diff != "" {
+			t.Error(diff)
+		}
+		mustContain(t, why, "Not permitted: no.")
+		began := agenttest.Bodies[event.ToolCalled](events, "a")
+		if began[0].Tool.Name != "Bash" || string(began[0].Tool.Input) != `{"command":"ls"}` || len(began[1].Tool.Input) > 4<<10 || !json.Valid(began[1].Tool.Input) {
+			t.Errorf("recorded as %+v", began)
+		}
+		ended := agenttest.Bodies[event.ToolReturned](events, "a")
+		if ended[0].Call != "toolu_0" || ended[0].Error || !ended[1].Error || ended[0].Result.Size > 80_000 || ended[0].Result.Size < 60_000 {
+			t.Errorf("recorded as %+v", ended)
+		}
+		in := sp.inputs()[0]
+		if in.Thread != "run" || in.Room == nil || in.Room.Key() != "a room" {
+			t.Errorf("it runs in %v, thread %q", in.Room, in.Thread)
+		}
+	})
+}
+
+// A person is asked about two things at once while a call of ours waits as well;
+// each answer reaches who asked, and the reports of other tools wait for nobody.
+func TestProgramAsksAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kit{verdict: policy.Verdict{Decision: policy.Ask, Rule: "command"}, room: chamber{"r"}, tools: []tool.Tool{&gadget{name: "ours", tier: tool.World}}}
+		var mu sync.Mutex
+		got := map[string]string{}
+		note := func(what, how string) {
+			mu.Lock()
+			defer mu.Unlock()
+			got[what] = how
+		}
+		sp := &speaker{traits: program()}
+		sp.speak = func(int, backend.Input) reply {
+			return does(func(ctx context.Context, s backend.Steward) error {
+				var wg sync.WaitGroup
+				for _, name := range []string{"one", "two"} {
+					wg.Go(func() {
+						ok, why, err := s.Permit(ctx, call(name, "Bash", `{}`), bash(name))
+						note(name, fmt.Sprint(ok, " ", why, err))
+					})
+				}
+				wg.Go(func() { note("ours", s.Call(ctx, call("ours", "ours", `{}`)).Text) })
+				synctestWait(time.Second)
+				if err := errors.Join(s.Began(ctx, call("read", "Read", `{}`)), reported(ctx, s, "read")); err != nil {
+					return err
+				}
+				note("read", "reported")
+				wg.Wait()
+				s.Call(ctx, call("1", "new_answer", `{"content":"Mine."}`))
+				return nil
+			})
+		}
+		rules := event.Defaults(event.Mode{Single: true, Quick: true})
+		rules.Permission = event.Override{On: true}
+		log := mem.New()
+		stage := agenttest.New(rules, "Do it.", equipped("a", sp, k))
+		done := make(chan error, 1)
+		go func() { done <- stage.Start(context.Background(), t, log) }()
+		<-time.After(time.Minute)
+		synctest.Wait()
+		mu.Lock()
+		if got["read"] != "reported" || len(got) != 1 {
+			t.Errorf("while three wait there is %v", got)
+		}
+		mu.Unlock()
+		asked := agenttest.Bodies[event.Asked](agenttest.Events(t, log), "a")
+		if len(asked) != 3 {
+			t.Fatalf("asked %+v", asked)
+		}
+		for i, a := range asked { // in the order of the questions, the last first
+			a = asked[len(asked)-1-i]
+			choice := event.PermitOnce
+			if strings.Contains(a.Text.Text, "two") {
+				choice = event.PermitDeny
+			}
+			agenttest.Send(t, log, "reply/"+a.Gate, event.Replied{Gate: a.Gate, Choice: choice, Revision: a.Revision})
+			synctest.Wait()
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if got["one"] != "true <nil>" || got["ours"] != "ours done" || !strings.HasPrefix(got["two"], "false Not permitted: a person said no") {
+			t.Errorf("got %v", got)
+		}
+		agenttest.Proved(t, log)
+	})
+}
+
+// synctestWait lets others go on for a while.
+func synctestWait(d time.Duration) { <-time.After(d) }
+
+func reported(ctx context.Context, s backend.Steward, id string) error {
+	_, err := s.Ended(ctx, backend.ToolResult{Call: id, Name: "Read", Text: "text"})
+	return err
+}
