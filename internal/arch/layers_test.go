@@ -34,7 +34,8 @@ var layers = []struct {
 	{"gear", "event policy"},
 	{"confine", "policy"},
 	{"project", "event"},
-	{"jobdir", "event job"},
+	{"git", "event"},
+	{"jobdir", "event job git"},
 	{"datasource", "event policy confine"},
 	{"datasource/pgtest datasource/bolttest", ""},
 

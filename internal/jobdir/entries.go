@@ -1,6 +1,10 @@
 package jobdir
 
-import "context"
+import (
+	"context"
+
+	"conclave/internal/git"
+)
 
 // An Entry is a file of a commit without its content.
 type Entry struct {
@@ -18,18 +22,18 @@ func (d Dir) Entries(ctx context.Context, at string) (commit string, all []Entry
 	if commit, err = d.Resolve(ctx, at); err != nil {
 		return "", nil, err
 	}
-	list, err := d.list(ctx, commit)
+	list, err := d.repo().List(ctx, commit)
 	for _, b := range list {
-		all = append(all, Entry{Path: b.path, Blob: b.id, Size: b.size, Link: b.mode == linkMode})
+		all = append(all, Entry{Path: b.Path, Blob: b.ID, Size: b.Size, Link: b.Mode == git.LinkMode})
 	}
 	return commit, all, err
 }
 
 // Read gives the contents of entries, with one process.
 func (d Dir) Read(ctx context.Context, entries []Entry) ([][]byte, error) {
-	var list []blob
+	var list []git.Blob
 	for _, e := range entries {
-		list = append(list, blob{id: e.Blob, path: e.Path, size: e.Size})
+		list = append(list, git.Blob{ID: e.Blob, Path: e.Path, Size: e.Size})
 	}
-	return d.blobs(ctx, list)
+	return d.repo().Blobs(ctx, list)
 }

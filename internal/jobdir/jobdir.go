@@ -15,9 +15,8 @@
 // Only the driver of the job writes; anybody may read, always a commit and never
 // the files that are being worked on.
 //
-// Git is run with a fixed list of arguments, without the configuration of the
-// machine or its user, and with hooks, filters and attributes switched off: what
-// an agent puts into the files changes nothing about how they are kept.
+// Git is run by package git: what an agent puts into the files changes nothing about
+// how they are kept.
 package jobdir
 
 import (
@@ -27,9 +26,8 @@ import (
 	"os"
 	"path"
 	"strings"
-	"time"
 
-	"conclave/internal/event"
+	"conclave/internal/git"
 )
 
 // A Dir is the workspace of one job.
@@ -64,54 +62,16 @@ func Editable(name string) bool {
 // Kept are the entries that an agent does not write itself in a tactical phase.
 func Kept() []string { return []string{".git", Todos, Tools, Documents, Archive, Review} }
 
-// A File is a file of a workspace.
-type File struct {
-	Path string     `json:"path"`
-	Size int64      `json:"size"`
-	Hash event.Hash `json:"hash,omitempty"` // of its content, where it is given
-	// Edit: people may change it while the job waits for them.
-	Edit   bool   `json:"edit,omitempty"`
-	Commit string `json:"commit,omitempty"` // it was read at
-}
+// What is read of a workspace.
+type (
+	File     = git.File
+	Commit   = git.Commit
+	NotFound = git.NotFound
+	TooLong  = git.TooLong
+)
 
-// A Commit is one of a job's workspace.
-type Commit struct {
-	Hash    string    `json:"hash"`
-	At      time.Time `json:"at"`
-	Author  string    `json:"author"`
-	Subject string    `json:"subject"`
-	Tags    []string  `json:"tags,omitempty"`
-}
-
-// NotFound is the error of asking for a file or a commit that is not there, or
-// that lies outside.
-type NotFound struct{ What string }
-
-func (e *NotFound) Error() string {
-	return fmt.Sprintf("there is no %s in the workspace of the job", e.What)
-}
-
-// Is makes it an fs.ErrNotExist.
-func (e *NotFound) Is(target error) bool { return target == fs.ErrNotExist }
-
-// TooLong is the error of asking for a file that is too long to be shown.
-type TooLong struct {
-	Path string
-	Size int64
-}
-
-func (e *TooLong) Error() string {
-	return fmt.Sprintf("%s is too long to show, %d MiB", e.Path, e.Size>>20)
-}
-
-// clean is a path below the workspace as it is written, or an error.
-func clean(name string) (string, error) {
-	p := path.Clean(strings.ReplaceAll(name, "\\", "/"))
-	if !fs.ValidPath(p) || strings.ContainsRune(p, 0) || p == ".git" || strings.HasPrefix(p, ".git/") {
-		return "", &NotFound{fmt.Sprintf("file %q", name)}
-	}
-	return p, nil
-}
+// repo is the repository of the workspace.
+func (d Dir) repo() git.Repo { return git.Repo{Dir: d.Path, Of: "the job"} }
 
 // write puts a file into the workspace. Whoever reads it meanwhile reads the old
 // one or the new one. Whatever else an agent has put in its place, or in that of

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"conclave/internal/event"
+	"conclave/internal/git"
 )
 
 // A Change is what is written before a commit, and what the commit is called.
@@ -41,7 +42,7 @@ func (d Dir) Prepare(ctx context.Context, files map[string][]byte) (event.Prepar
 	if err := os.MkdirAll(info, 0o755); err != nil {
 		return event.Prepared{}, fmt.Errorf("make the workspace of the job: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(info, "attributes"), []byte(attributes), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(info, "attributes"), []byte(git.Attributes), 0o644); err != nil {
 		return event.Prepared{}, fmt.Errorf("make the workspace of the job: %w", err)
 	}
 	k, err := d.Keep(ctx, Change{Ref: prepareRef, Message: "Begin the job", Write: files})
@@ -91,7 +92,7 @@ func (d Dir) put(files map[string][]byte) error {
 	}
 	defer root.Close()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		p, err := clean(name)
+		p, err := d.repo().Clean(name)
 		if err != nil {
 			return err
 		}
@@ -136,7 +137,7 @@ func (d Dir) commit(ctx context.Context, c Change) (string, error) {
 			return "", fmt.Errorf("commit the workspace: %w", err)
 		}
 	}
-	if err := d.addAll(ctx); err != nil {
+	if err := d.repo().AddAll(ctx); err != nil {
 		return "", fmt.Errorf("commit the workspace: %w", err)
 	}
 	var own []string // whatever the agent says is to be ignored
@@ -197,7 +198,7 @@ func (d Dir) stands(ctx context.Context, c Change, commit string) (event.Kept, e
 	if err != nil {
 		return out, fmt.Errorf("look at a commit: %w", err)
 	}
-	if parent := parentOf(string(same), commit); parent != "" {
+	if parent := git.ParentOf(string(same), commit); parent != "" {
 		names, err := d.run(ctx, nil, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", parent, commit)
 		if err != nil {
 			return out, fmt.Errorf("look at a commit: %w", err)
@@ -208,20 +209,20 @@ func (d Dir) stands(ctx context.Context, c Change, commit string) (event.Kept, e
 			out.Idle = out.Idle && (own || name == "")
 		}
 	}
-	files, err := d.list(ctx, commit)
+	files, err := d.repo().List(ctx, commit)
 	if err != nil {
 		return out, err
 	}
-	files = slices.DeleteFunc(files, func(f blob) bool { return !Editable(f.path) || f.size > mostSize || f.mode == linkMode })
-	slices.SortStableFunc(files, func(a, b blob) int { return rank(a.path) - rank(b.path) })
+	files = slices.DeleteFunc(files, func(f git.Blob) bool { return !Editable(f.Path) || f.Size > mostSize || f.Mode == git.LinkMode })
+	slices.SortStableFunc(files, func(a, b git.Blob) int { return rank(a.Path) - rank(b.Path) })
 	files = files[:min(len(files), mostKept)]
-	texts, err := d.blobs(ctx, files)
+	texts, err := d.repo().Blobs(ctx, files)
 	if err != nil {
 		return out, err
 	}
 	for i, f := range files {
-		out.Files = append(out.Files, event.KeptFile{Path: f.path, Hash: event.HashOf(texts[i]), Size: f.size, Lines: lines(texts[i])})
-		switch f.path {
+		out.Files = append(out.Files, event.KeptFile{Path: f.Path, Hash: event.HashOf(texts[i]), Size: f.Size, Lines: lines(texts[i])})
+		switch f.Path {
 		case Plan:
 			out.Plan.Phases, out.Plan.Questions = ReadPlan(string(texts[i]))
 		case Todos:
@@ -248,15 +249,6 @@ func lines(text []byte) int {
 		n++
 	}
 	return n
-}
-
-// parentOf finds the parent in what rev-list prints.
-func parentOf(out, commit string) string {
-	f := strings.Fields(firstLine(out))
-	if len(f) == 3 && f[0] == "commit" && f[1] == commit {
-		return f[2]
-	}
-	return ""
 }
 
 // Now reads files as they are on disk just now, for the agent that works on them;

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"conclave/internal/event"
+	"conclave/internal/git"
 )
 
 // todoFile is todos.yaml.
@@ -81,7 +82,7 @@ func ParseTodos(text []byte) (name string, todos []event.Todo, err error) {
 
 // plainYAML is an error of the parser on one line, without the excerpt.
 func plainYAML(err error) string {
-	return firstLine(yaml.FormatError(err, false, false))
+	return git.FirstLine(yaml.FormatError(err, false, false))
 }
 
 // FormatTodos writes todos.yaml.

@@ -1,4 +1,4 @@
-package jobdir
+package git
 
 import (
 	"context"
@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// addAll takes everything in the workspace into the next commit. What cannot be
+// AddAll takes everything in the workspace into the next commit. What cannot be
 // read, or is nothing that git keeps, is left out: an agent's commands may have
-// made it, and it is no reason for the job to stop.
-func (d Dir) addAll(ctx context.Context) error {
-	inner, err := d.inner()
+// made it, and it is no reason for the flow to stop.
+func (r Repo) AddAll(ctx context.Context) error {
+	inner, err := r.inner()
 	if err != nil {
 		return err
 	}
 	if len(inner) > 0 { // so that git takes the folders for what they are
 		list := strings.Join(inner, "\x00") + "\x00"
-		if _, err := d.run(ctx, []byte(list), nil, "update-index", "--add", "--replace", "-z", "--stdin"); err != nil {
+		if _, err := r.Run(ctx, []byte(list), nil, "update-index", "--add", "--replace", "-z", "--stdin"); err != nil {
 			return err
 		}
 	}
-	_, err = d.run(ctx, nil, nil, "add", "--all", "--ignore-errors", "--", ".")
+	_, err = r.Run(ctx, nil, nil, "add", "--all", "--ignore-errors", "--", ".")
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return nil // 128 is that nothing was taken in
 	}
@@ -34,8 +34,8 @@ func (d Dir) addAll(ctx context.Context) error {
 // inner is a file of each repository inside the workspace that has one. Git would
 // keep only the name of such a repository's commit, or refuse one that has none;
 // as soon as it knows a file of it, it is a folder like any other.
-func (d Dir) inner() ([]string, error) {
-	root, err := os.OpenRoot(d.Path)
+func (r Repo) inner() ([]string, error) {
+	root, err := os.OpenRoot(r.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (d Dir) inner() ([]string, error) {
 			}
 		case len(repos) > 0 && e.Name() != ".git" && keeps(root, name, e):
 			n := len(repos)
-			if repos = slices.DeleteFunc(repos, func(r string) bool { return strings.HasPrefix(name, r) }); len(repos) < n {
+			if repos = slices.DeleteFunc(repos, func(dir string) bool { return strings.HasPrefix(name, dir) }); len(repos) < n {
 				out = append(out, name)
 			}
 		}
