@@ -20,6 +20,7 @@ type draft struct {
 	// exec and interpret are the two keys that mean running code.
 	exec, interpret bool
 
+	login      bool // a program is used as its user has logged it in
 	cwd        string
 	files      *bool
 	shell      *bool
@@ -48,17 +49,19 @@ var agent = sync.OnceValue(func() []row[draft] {
 var backends = sync.OnceValue(func() []row[draft] {
 	rows := []row[draft]{
 		plain("type", backendType(), func(a *draft) *string { return &a.kind },
-			"Who offers the model, or demo or script, which call none. Where it is left out it is told from the model's name.").
+			"Who offers the model; claude_code, codex or acp, which are programs of yours with tools of their own; or demo or script, which call no model. Where it is left out it is told from the model's name.").
 			byDefault("told from the model"),
 		plain("model", name(), func(a *draft) *string { return &a.Model },
 			"The model to ask for. Scripts and the demo have none; for them it is only a name."),
 		plain("script", name(), func(a *draft) *string { return &a.Script },
 			"The YAML file to play, relative to this configuration.").only("script").required().then(findScript),
-		plain("persona", same("pragmatist", "theorist", "sceptic", "host", "planner", "companion"), func(a *draft) *string { return &a.Persona },
+		plain("persona", same("pragmatist", "theorist", "sceptic", "host", "planner", "companion",
+			"leader", "pm", "architect", "designer", "front-end", "back-end", "qa", "member"), func(a *draft) *string { return &a.Persona },
 			"Which of the built-in demo's agents it is.").only("demo").required(),
 		optional("pace", amount(0, 1000), func(a *draft) **float64 { return &a.Pace },
 			"Multiplies every scripted delay; 0 is no delay at all.").only(scripted...).byDefault("as the script says"),
 	}
+	rows = append(rows, running()...)
 	rows = append(rows, asking()...)
 	rows = append(rows, answering()...)
 	rows = append(rows, equipment()...)
@@ -70,9 +73,9 @@ var backends = sync.OnceValue(func() []row[draft] {
 func asking() []row[draft] {
 	return []row[draft]{
 		custom("api_key", Text, "text, best a variable such as ${OPENAI_API_KEY}", readKey,
-			"The key of the account. Write a variable; without one the provider's usual variable is looked at.").api().orNull(""),
+			"The key of the account. Write a variable; without one the provider's usual variable is looked at.").only(asked()...).orNull(""),
 		plain("base_url", address(), func(a *draft) *string { return &a.API.BaseURL },
-			"Where the API is, if not at its usual place.").api().orNull(""),
+			"Where the API is, if not at its usual place.").only(asked()...).orNull(""),
 		plain("azure_endpoint", address(), func(a *draft) *string { return &a.API.BaseURL },
 			"Where the Azure resource is; the same as base_url.").only("azure_openai").byDefault("AZURE_OPENAI_ENDPOINT in the environment").orNull(""),
 		plain("api_version", name(), func(a *draft) *string { return &a.API.APIVersion },

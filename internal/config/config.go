@@ -24,9 +24,11 @@
 //	agents.go    the table's part about agents and the models they ask
 //	talker.go    the table's part about the agent people talk to
 //	planning.go  the table's part about jobs
+//	team.go      the table of a file of its own, the description of a team
 //	equip.go     the table's part about what agents have at hand; shell.go, mcp.go
 //	ui.go        the table's part about what a person sees and presses
 //	provider.go  who offers models, and which variables hold their keys
+//	program.go   agents that are programs of the user's
 //	massgen.go   keys and backends that are known and not supported yet
 //	settle.go    what concerns more than one key of an agent
 //	check.go     what concerns more than one key of the rest
@@ -78,14 +80,16 @@ type File struct {
 // An Agent is one configured participant.
 type Agent struct {
 	ID      event.AgentID
-	Backend string // "script", "demo" or the type of one of the [Providers]
+	Backend string // "script", "demo" or the type of one of the [Providers] or [Programs]
 	Model   string
 	Script  string   // of a script backend: an absolute path
 	Persona string   // of a demo backend
 	Pace    *float64 // multiplies scripted delays; nil leaves them to the script
 	Prompt  string   // appended to the agent's system prompt
-	// API is how the model is asked; zero for scripts and the demo.
-	API  backend.Model
+	// API is how the model is asked; zero for scripts, the demo and programs.
+	API backend.Model
+	// CLI is how a program is started; zero for any other.
+	CLI  backend.Program
 	Gear gear.Gear
 	// ContextPaths are this agent's besides those of the settings.
 	ContextPaths []event.ContextPath
@@ -152,6 +156,12 @@ func trusted(path string) error {
 			if strings.Contains(p, within) {
 				return fmt.Errorf("%s lies in .conclave/%s, where agents write; copy it to a place of your own after reading it", path, dir)
 			}
+		}
+	}
+	for _, p := range []string{abs, real} { // descriptions of teams lie beside the trees of teams
+		_, rest, in := strings.Cut(p, string(filepath.Separator)+filepath.Join(".conclave", "teams")+string(filepath.Separator))
+		if in && strings.ContainsRune(rest, filepath.Separator) {
+			return fmt.Errorf("%s lies in the folder of a team, where agents write; copy it to a place of your own after reading it", path)
 		}
 	}
 	return nil

@@ -61,11 +61,11 @@ const laterUI = `
 
 // laterBackends are the backend types that are known and not supported yet.
 const laterBackends = `
-	claude_code codex gemini_cli antigravity_cli copilot ag2 autogen uitars acp operator`
+	gemini_cli antigravity_cli copilot ag2 autogen uitars operator`
 
 // insteadOf are the APIs behind command-line agents.
 var insteadOf = map[string]string{
-	"claude_code": "claude", "codex": "openai", "gemini_cli": "gemini", "antigravity_cli": "gemini", "operator": "openai",
+	"gemini_cli": "gemini", "antigravity_cli": "gemini", "operator": "openai",
 }
 
 // advice is what to do in place of a key that is not supported.
@@ -82,6 +82,11 @@ var advice = map[string]string{
 	"use_two_tier_workspace":          "agents write in workspaces of their own",
 	"max_thinking_tokens":             "the key is thinking, with budget_tokens in it",
 	"model_reasoning_effort":          "the key is reasoning, with effort in it",
+	"permission_mode":                 "permissions.rules decide what an agent may do, and its sandbox what it can",
+	"approval_mode":                   "permissions.rules decide what an agent may do, and its sandbox what it can",
+	"disallowed_tools":                "permissions.rules.deny keeps an agent from what it is not to do",
+	"setting_sources":                 "the program is started without your own settings",
+	"use_default_prompt":              "the program keeps its own prompt, and ours is added to it",
 	"audit":                           "every action is in the log: conclave log",
 	"persist_approvals":               "answers count for the run in which they are given",
 	"security":                        "a server gets the variables under env and nothing else of yours; permissions.rules decide about its tools",

@@ -38,6 +38,15 @@ func typed(a *config.Agent, t string, keys ...string) {
 
 func shell(a *config.Agent, s gear.Shell) { a.Gear.Shell = &s }
 
+var codexKey = backend.Key{Env: []string{"CODEX_API_KEY", "OPENAI_API_KEY"}, Optional: true}
+
+// ran is an agent that is a program.
+func ran(a *config.Agent, p backend.Program) {
+	p.Model = a.Model
+	a.Backend, a.API, a.CLI = p.Provider, backend.Model{}, p
+	a.Gear.Own, a.Gear.Shell = true, &gear.Shell{}
+}
+
 // ofBackends is every key of a backend but those of scripts.
 var ofBackends = map[string][]trial{
 	"type":  {{"type: anthropic", func(a *config.Agent) {}}},
@@ -54,6 +63,23 @@ var ofBackends = map[string][]trial{
 	"api_version": {{"{type: azure, azure_endpoint: 'https://x.example', api_version: 2025-01-01}", func(a *config.Agent) {
 		typed(a, "azure_openai", "AZURE_OPENAI_API_KEY")
 		a.API.BaseURL, a.API.APIVersion = "https://x.example", "2025-01-01"
+	}}},
+	"command": {
+		{"{type: acp, command: [agent, --acp]}", func(a *config.Agent) { ran(a, backend.Program{Provider: "acp", Command: []string{"agent", "--acp"}}) }},
+		{"{type: codex, command: codex-nightly}", func(a *config.Agent) {
+			ran(a, backend.Program{Provider: "codex", Command: []string{"codex-nightly"}, Key: codexKey})
+		}},
+		{"{type: codex, command: null}", func(a *config.Agent) { ran(a, backend.Program{Provider: "codex", Key: codexKey}) }},
+	},
+	"env": {{"{type: codex, env: {A: b, C: '${MY_KEY}'}}", func(a *config.Agent) {
+		ran(a, backend.Program{Provider: "codex", Env: map[string]string{"A": "b", "C": "${MY_KEY}"}, Key: codexKey})
+	}}},
+	"login": {{"{type: claude_code, login: true}", func(a *config.Agent) { ran(a, backend.Program{Provider: "claude_code"}) }}},
+	"turn_timeout_seconds": {{"{type: codex, turn_timeout_seconds: 90}", func(a *config.Agent) {
+		ran(a, backend.Program{Provider: "codex", Turn: event.Duration(90 * time.Second), Key: codexKey})
+	}}},
+	"idle_timeout_seconds": {{"{type: codex, idle_timeout_seconds: 90}", func(a *config.Agent) {
+		ran(a, backend.Program{Provider: "codex", Idle: event.Duration(90 * time.Second), Key: codexKey})
 	}}},
 	"organization":                {{"{type: openai, organization: org}", func(a *config.Agent) { typed(a, "openai", "OPENAI_API_KEY"); a.API.Org = "org" }}},
 	"timeouts.first_byte_seconds": {{"timeouts: {first_byte_seconds: 2}", func(a *config.Agent) { a.API.Clocks.First = event.Duration(2 * time.Second) }}},

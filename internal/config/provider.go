@@ -87,7 +87,7 @@ var chats = sync.OnceValue(func() []string {
 })
 
 // supported are all types an agent can have.
-func supported() []string { return append(slices.Clone(scripted), models()...) }
+func supported() []string { return slices.Concat(scripted, models(), programTypes()) }
 
 // FindProvider finds a type by its name, or by another name for it.
 func FindProvider(name string) (Provider, bool) {

@@ -21,7 +21,10 @@ func settle(r *reader, e entry, a *draft) {
 	if p, ok := FindProvider(a.Backend); ok {
 		settleModel(r, e, a, p)
 	}
-	a.Gear.Files = a.API.Provider != "" || a.cwd != ""
+	if p, ok := FindProgram(a.Backend); ok {
+		settleProgram(r, e, a, p)
+	}
+	a.Gear.Files = a.API.Provider != "" || a.Gear.Own || a.cwd != ""
 	if a.files != nil {
 		a.Gear.Files = *a.files
 	}
@@ -71,6 +74,10 @@ func knownBackend(r *reader, e entry, a *draft) bool {
 		return true
 	}
 	if p, ok := FindProvider(a.kind); ok {
+		a.Backend = p.Type
+		return true
+	}
+	if p, ok := FindProgram(a.kind); ok {
 		a.Backend = p.Type
 		return true
 	}
@@ -125,7 +132,12 @@ func done(r *reader, _ entry, a *draft) {
 	if err != nil {
 		file = r.file
 	}
-	a.API.Key = backend.Key{File: file, Agent: string(a.ID)}
+	key := backend.Key{File: file, Agent: string(a.ID)}
+	if a.CLI.Provider != "" {
+		a.CLI.Key = key
+	} else {
+		a.API.Key = key
+	}
 	r.keyed[a.ID] = a.literal
 }
 
@@ -137,7 +149,7 @@ func fits(r *reader, e entry, a *draft) {
 		switch c, given := r.given[path]; {
 		case k.Backends == nil:
 		case given && !mine && !isNull(c.node):
-			r.doubt(c, c.keyAt, fmt.Sprintf("%s has no effect: it is for %s", k.Name, forWhom(k.Backends)), "")
+			r.doubt(c, c.keyAt, fmt.Sprintf("%s has no effect: it is for %s", k.Name, forWhom(k.Backends, a.Backend)), "")
 		case !given && mine && k.Required:
 			r.fault(entry{file: e.file, path: path}, e.valueAt(), fmt.Sprintf("%s is missing", k.Name), fmt.Sprintf("a %s backend needs it: %s", a.Backend, k.What))
 		}
@@ -148,10 +160,12 @@ func fits(r *reader, e entry, a *draft) {
 	}
 }
 
-// forWhom names the backends that a key is for.
-func forWhom(types []string) string {
-	switch {
-	case len(types) == len(models()):
+// forWhom names the backends that a key is for, to somebody who has another one.
+func forWhom(types []string, other string) string {
+	switch all := len(types); {
+	case all == len(models()) && slices.Contains(programTypes(), other):
+		return "models that are asked by their API"
+	case all == len(models()), all == len(asked()):
 		return "models, and " + oneOf(scripted) + " calls none"
 	case len(types) == len(chats()):
 		return "servers that speak the chat protocol; others take extra_body"

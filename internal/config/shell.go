@@ -104,6 +104,10 @@ func settleShell(r *reader, e entry, a *draft) {
 	if on == nil {
 		on = a.command
 	}
+	if a.Gear.Own {
+		settleRoom(r, e, a)
+		on = &a.Gear.Own
+	}
 	if a.shell != nil && a.command != nil && *a.shell != *a.command {
 		c := r.given[join(e.path, "enable_mcp_command_line")]
 		r.fault(c, c.valueAt(), "shell says the opposite", "leave one of them out")

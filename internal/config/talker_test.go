@@ -112,8 +112,8 @@ func TestInteractiveRefusals(t *testing.T) {
 		{"no backend type", inInteractive("backend: {pace: 1}"), `team.yaml:6:14: type is missing; it is claude, openai, gemini or another that conclave explain type lists`},
 		{"negative timeout", inInteractive("backend: {type: claude, model: m, timeouts: {total_seconds: -4}}"),
 			`team.yaml:6:65: total_seconds must be a number of seconds above 0, not -4`},
-		{"not supported", inInteractive("backend: {type: claude_code}"),
-			`team.yaml:6:21: this agent cannot run: the backend "claude_code" is not supported by this version; type: claude asks the same models by their API; shell: true lets the agent run commands`},
+		{"not supported", inInteractive("backend: {type: gemini_cli}"),
+			`team.yaml:6:21: this agent cannot run: the backend "gemini_cli" is not supported by this version; type: gemini asks the same models by their API; shell: true lets the agent run commands`},
 		{"misplaced", inOrchestrator("require_approval: true"), `team.yaml:5:3: unknown key "require_approval"; it belongs under orchestrator.interactive_mode`},
 	} {
 		if got := said(t, tt.src); got != tt.want {
