@@ -103,6 +103,7 @@ var layers = []struct {
 
 	// Surfaces, what lies between them and the program, and the program.
 	{"config", "event policy gear backend"},
+	{"examples/teams", ""},
 	{"control", "event live view launch project jobdir"},
 	{"companion", "event view control tool tool/typed"},
 	{"cli", "event live view config launch project control"},

@@ -7,18 +7,25 @@ import (
 )
 
 func newSchema(e *env) *cobra.Command {
-	return &cobra.Command{
+	var team bool
+	c := &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema of configurations",
+		Short: "Print the JSON Schema of configurations, or of teams",
 		Long: `Schema prints the JSON Schema (draft 2020-12) of configurations, made from the
 table by which they are read. An editor that knows it completes and explains
 keys. To have the YAML language server use it, begin a configuration with:
 
-  # yaml-language-server: $schema=` + config.SchemaFile,
-		Example: "  conclave schema > " + config.SchemaFile,
+  # yaml-language-server: $schema=` + config.SchemaFile + `
+
+With --team it is that of descriptions of teams.`,
+		Example: "  conclave schema > " + config.SchemaFile + "\n  conclave schema --team > team.schema.json",
 		Args:    args(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			text, err := config.Schema()
+			schema := config.Schema
+			if team {
+				schema = config.TeamSchema
+			}
+			text, err := schema()
 			if err != nil {
 				return err
 			}
@@ -26,4 +33,6 @@ keys. To have the YAML language server use it, begin a configuration with:
 			return err
 		},
 	}
+	c.Flags().BoolVar(&team, "team", false, "of descriptions of teams")
+	return c
 }

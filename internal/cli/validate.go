@@ -18,10 +18,10 @@ func newValidate(e *env) *cobra.Command {
 	var asJSON, strict bool
 	c := &cobra.Command{
 		Use:   "validate [flags] [FILE…]",
-		Short: "Check configurations",
-		Long: `Validate reads configurations and says everything that is wrong or doubtful with
-them: where it is, what is there, and what was probably meant. Nothing is run
-and no model is asked. Without FILE it reads the project's configuration and
+		Short: "Check configurations and descriptions of teams",
+		Long: `Validate reads configurations, and descriptions of teams, and says everything that is
+wrong or doubtful with them: where it is, what is there, and what was probably
+meant. Nothing is run and no model is asked. Without FILE it reads the project's configuration and
 your own for all projects.
 
 Exit codes: 0 all are valid, 1 one is not.`,
@@ -96,18 +96,11 @@ type found struct {
 // judged reads one file. A user's own for all projects need not name agents.
 func judged(file string, strict bool) verdict {
 	v := verdict{File: file, Errors: []found{}, Warnings: []found{}, Notes: []found{}}
-	load := config.Load
-	if own, ok := config.UserFile(); ok && same(own, file) {
-		load = func(path string) (*config.File, error) { return config.LoadOver(path, "") }
-	}
-	f, err := load(file)
-	var problems []config.Problem
+	problems, err := read(file)
 	if broken, ok := errors.AsType[*config.Error](err); ok {
 		problems = broken.Problems
 	} else if err != nil {
 		v.Errors = append(v.Errors, found{Message: err.Error()})
-	} else {
-		problems = append(f.Warnings, f.Notes...)
 	}
 	for _, p := range problems {
 		x := found{p.Message, p.Line, p.Column, p.Key, p.Excerpt, p.Suggestion}
@@ -122,6 +115,26 @@ func judged(file string, strict bool) verdict {
 	}
 	v.Valid = len(v.Errors) == 0
 	return v
+}
+
+// read reads a file for what it is: a configuration, or the description of a team.
+func read(file string) ([]config.Problem, error) {
+	if config.DescribesTeam(file) {
+		t, err := config.LoadTeam(file)
+		if err != nil {
+			return nil, err
+		}
+		return append(t.Warnings, t.Notes...), nil
+	}
+	load := config.Load
+	if own, ok := config.UserFile(); ok && same(own, file) {
+		load = func(path string) (*config.File, error) { return config.LoadOver(path, "") }
+	}
+	f, err := load(file)
+	if err != nil {
+		return nil, err
+	}
+	return append(f.Warnings, f.Notes...), nil
 }
 
 func same(a, b string) bool {

@@ -10,19 +10,39 @@ import (
 // Schema is the table as JSON Schema (draft 2020-12), for editors. It is a
 // little stricter than [Load], which only warns of keys that nobody knows.
 func Schema() ([]byte, error) {
-	root := object(Keys())
-	props := root["properties"].(node)
-	agents := props["agents"].(node)
+	root := document(Keys(), "Conclave configuration")
+	root["properties"].(node)["agent"] = node{"$ref": "#/$defs/agent"}
+	root["not"] = node{"required": []string{"agents", "agent"}}
+	return printed(root)
+}
+
+// TeamSchema is the same for descriptions of teams.
+func TeamSchema() ([]byte, error) { return printed(document(TeamKeys(), "Conclave team")) }
+
+// document is a whole schema. What an agent is stands in it once.
+func document(keys []Key, title string) node {
+	root := object(keys)
+	agents := itemsOf(root["properties"].(node)["agents"].(node))
 	agent := agents["items"].(node)
 	agents["items"] = node{"$ref": "#/$defs/agent"}
-	props["agent"] = node{"$ref": "#/$defs/agent"}
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["title"] = "Conclave configuration"
+	root["title"] = title
 	root["$defs"] = node{"agent": agent, "variable": node{
 		"type": "string", "pattern": `\$\{[A-Za-z_][A-Za-z0-9_]*\}`,
 		"description": "A variable of the environment.",
 	}}
-	root["not"] = node{"required": []string{"agents", "agent"}}
+	return root
+}
+
+// itemsOf is the part of a key that says what its list holds.
+func itemsOf(n node) node {
+	if ways, ok := n["anyOf"].([]any); ok {
+		return ways[0].(node)
+	}
+	return n
+}
+
+func printed(root node) ([]byte, error) {
 	out, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write the schema: %w", err)
