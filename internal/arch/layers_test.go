@@ -58,6 +58,7 @@ var layers = []struct {
 	{"backend/cli", "event backend"},
 	{"backend/claudecode", "event policy backend backend/cli"},
 	{"backend/rpc", "backend backend/cli"},
+	{"backend/codex", "event policy backend backend/cli backend/rpc backend/price"},
 	{"backend/*", "event backend backend/wire backend/price"},
 	{"backend/anthropic/anthropictest", "event backend backend/backendtest"},
 	{"backend/openai/openaitest", "event backend backend/backendtest"},

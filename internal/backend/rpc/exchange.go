@@ -11,7 +11,7 @@ import (
 	"conclave/internal/backend/cli"
 )
 
-// An Exchange is one turn's use of a link. Everything but Go's work happens on the
+// An Exchange is one turn's use of a link. Everything but what is done Beside happens on the
 // goroutine that calls Until and Call.
 type Exchange struct {
 	*Link
@@ -36,7 +36,7 @@ func (l *Link) Exchange(clock *cli.Clock, handle func(Message) error) *Exchange 
 	return x
 }
 
-// Close stops listening and waits for the work of Go, whose contexts the caller
+// Close stops listening and waits for what is done beside it, whose contexts the caller
 // has ended. What it comes to does not count any more.
 func (x *Exchange) Close() {
 	x.deafen()
@@ -52,9 +52,9 @@ func (x *Exchange) deafen() {
 	}
 }
 
-// Go does something that may take long, with the clock held; then is what follows
+// Beside does something that may take long, with the clock held; then is what follows
 // from it, on the exchange's own goroutine.
-func (x *Exchange) Go(f func() (then func() error)) {
+func (x *Exchange) Beside(f func() (then func() error)) {
 	release := x.clock.Hold()
 	x.wg.Go(func() {
 		then := f()

@@ -3,12 +3,12 @@
 //
 // A [Link] goes with a process and outlives turns. An [Exchange] is one turn's use
 // of it: one goroutine handles everything the program says, in order, and what
-// takes long is done beside it ([Exchange.Go]) and comes back to it. So a turn
+// takes long is done beside it ([Exchange.Beside]) and comes back to it. So a turn
 // needs no locks, and a program that says more than is listened to has to wait.
 //
 // What the program asks while nobody listens waits for the next exchange.
 //
-// Goroutines: an Exchange owns those of its Go; Close waits for them.
+// Goroutines: an Exchange owns those of what is done beside it; Close waits for them.
 package rpc
 
 import (

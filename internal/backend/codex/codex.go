@@ -1,0 +1,126 @@
+// Package codex is the backend whose agent is OpenAI's Codex CLI.
+//
+// One "codex app-server" runs in the agent's room for as long as the room is the
+// same and is spoken with in JSON-RPC. A thread of ours is a thread there, begun
+// with the system prompt and the host's tools, neither of which can be changed
+// later: if they change, a new one is begun with the conversation so far in words.
+// Threads outlive the process; a thread without a name is kept in memory only.
+//
+//	server.go   the process: how it is started and ended
+//	config.go   what it is told about itself: settings, environment, login
+//	turn.go     one turn, from what is said to its end
+//	events.go   what the program reports in a turn
+//	ask.go      what it asks: calls of our tools, permissions
+//	fail.go     how a turn fails
+//	wire.go     the part of the protocol that is used
+//
+// Every command and every change of files is put to the steward before it is
+// made. In a room that may not be written to and does not confine, Codex confines
+// commands itself, and only what it wants to do beyond that is put to the steward.
+//
+// A subagent of Codex's own may go on after the turn has ended; what it asks then
+// waits, and what it came to is known, with the next turn. Codex does not wake up
+// by itself.
+//
+// One turn is taken at a time; a second one waits.
+package codex
+
+import (
+	"context"
+	"iter"
+
+	"conclave/internal/backend"
+	"conclave/internal/backend/cli"
+	"conclave/internal/backend/price"
+	"conclave/internal/event"
+)
+
+// An agent is one configured Codex.
+type agent struct {
+	backend.Program
+	key   string
+	rates price.Rates
+	// turns holds one value, which whoever takes a turn has. It guards the rest.
+	turns  chan struct{}
+	server *server // nil if none runs
+	closed bool
+}
+
+var (
+	_ backend.Closer    = (*agent)(nil)
+	_ backend.Estimator = (*agent)(nil)
+)
+
+// New is a backend that is Codex. The key is for the model, and Codex does not
+// see it; without it and an address Codex is used as its user has logged it in.
+func New(p backend.Program, key string) backend.Backend {
+	a := &agent{Program: p, key: key, turns: make(chan struct{}, 1)}
+	a.rates = price.Of(backend.Model{Provider: "openai", Name: p.Model})
+	a.turns <- struct{}{}
+	return a
+}
+
+// own reports whether the user's own login is used.
+func (a *agent) own() bool { return a.key == "" && a.BaseURL == "" }
+
+func (a *agent) Traits() backend.Traits {
+	t := a.rates.Traits()
+	t.OwnsLoop, t.NativeHistory, t.OwnTools = true, true, true
+	t.Price = t.Price && !a.own() // a subscription has no price for a call
+	return t
+}
+
+// Estimate bounds the first of a turn's calls; how many follow nobody knows.
+func (a *agent) Estimate(in backend.Input) event.Amount { return a.rates.Estimate(in) }
+
+// Close ends the program.
+func (a *agent) Close() error {
+	<-a.turns
+	defer func() { a.turns <- struct{}{} }()
+	a.closed = true
+	a.drop()
+	return nil
+}
+
+// drop ends the server, if there is one.
+func (a *agent) drop() {
+	if a.server != nil {
+		a.server.end()
+		a.server = nil
+	}
+}
+
+func (a *agent) Turn(ctx context.Context, in backend.Input, host backend.ToolHost) iter.Seq2[backend.Delta, error] {
+	return func(yield func(backend.Delta, error) bool) {
+		t := &turn{agent: a, in: in, host: host, yield: yield}
+		t.steward, _ = host.(backend.Steward)
+		if err := t.take(ctx); err != nil && !t.left {
+			yield(backend.Delta{}, err)
+		}
+	}
+}
+
+// take waits for its turn and takes it.
+func (t *turn) take(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if t.in.Room == nil {
+		return &backend.Error{Kind: backend.Invalid, Message: "codex runs in a room, and was given none"}
+	}
+	select {
+	case <-t.agent.turns:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { t.agent.turns <- struct{}{} }()
+	if t.agent.closed {
+		return &backend.Error{Kind: backend.Broken, Message: "codex was closed"}
+	}
+	unlock, err := cli.Lock(t.in.Room.Home(), t.in.Thread)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return t.hold(ctx)
+}

@@ -1,0 +1,164 @@
+package codex
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"conclave/internal/backend"
+	"conclave/internal/backend/cli"
+)
+
+const (
+	openaiURL = "https://api.openai.com/v1"
+	// provider is what the model's provider is called in Codex's settings, keyVar
+	// the variable with what it takes for the key.
+	provider = "conclave"
+	keyVar   = "CONCLAVE_MODEL_KEY"
+)
+
+// need is the version whose protocol this package speaks.
+var need = cli.Need{Program: "codex", Least: cli.Version{Major: 0, Minor: 160}, Install: "npm install -g @openai/codex"}
+
+// settings are Codex's own, in its config.toml. Nothing is sent to anybody but the
+// model, nothing is fetched, and tools are off that cannot be asked about (a
+// search by the provider) or that get in the way of ours.
+const settings = `# Written by Conclave at every start.
+check_for_update_on_startup = false
+web_search = "disabled"
+%s
+[analytics]
+enabled = false
+
+[skills.bundled]
+enabled = false
+
+[features]
+plugins = false
+apps = false
+goals = false
+hooks = false
+memories = false
+image_generation = false
+tool_suggest = false
+skill_search = false
+unbounded_connection_retries = false
+`
+
+// through are the settings that lead to the model by way of the proxy.
+const through = `model_provider = "` + provider + `"
+
+[model_providers.` + provider + `]
+name = "` + provider + `"
+base_url = %s
+wire_api = "responses"
+env_key = "` + keyVar + `"
+request_max_retries = 1
+stream_max_retries = 2
+`
+
+// furnish writes Codex's home within the room's and gives the environment for it.
+func (a *agent) furnish(home string, proxy *cli.Proxy) (env []string, err error) {
+	dir := filepath.Join(home, "codex")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, broken("make codex's home", err)
+	}
+	model := ""
+	if a.Model != "" {
+		model = "model = " + strconv.Quote(a.Model) + "\n"
+	}
+	env = []string{"CODEX_HOME=" + dir, "HOME=" + home}
+	if proxy != nil {
+		model += fmt.Sprintf(through, strconv.Quote(proxy.URL))
+		env = append(env, keyVar+"="+proxy.Token)
+	} else if err := login(dir); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), fmt.Appendf(nil, settings, model), 0o600); err != nil {
+		return nil, broken("write codex's settings", err)
+	}
+	for name, value := range a.Env {
+		env = append(env, name+"="+value)
+	}
+	return env, nil
+}
+
+// Login is the file that holds the user's own login; empty if there is no home.
+// A room in which it is used has to reach it, writable: Codex renews it.
+func Login() string {
+	dir := os.Getenv("CODEX_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".codex")
+	}
+	return filepath.Join(dir, "auth.json")
+}
+
+// login leads from Codex's home to the user's own login. It is not copied: what
+// renews a copy makes the original worthless.
+func login(dir string) error {
+	name := Login()
+	if _, err := os.Stat(name); err != nil {
+		return &backend.Error{Kind: backend.Auth, Err: err,
+			Message: "codex has neither a key nor a login; run codex login, or give it a key"}
+	}
+	link := filepath.Join(dir, "auth.json")
+	if at, err := os.Readlink(link); err == nil && at == name {
+		return nil
+	}
+	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return broken("lead codex to its login", err)
+	}
+	if err := os.Symlink(name, link); err != nil {
+		return broken("lead codex to its login", err)
+	}
+	return nil
+}
+
+// argv is the command that serves.
+func (a *agent) argv() ([]string, error) {
+	if len(a.Command) > 0 {
+		return append(append([]string{}, a.Command...), "app-server"), nil
+	}
+	name, err := exec.LookPath("codex")
+	if err != nil {
+		return nil, &backend.Error{Kind: backend.Invalid, Message: "codex is not installed; " + need.Install, Err: err}
+	}
+	return []string{Native(name), "app-server"}, nil
+}
+
+// Native is the program behind the script that npm puts into the PATH, if it is
+// such a script and the program is there. A script that is killed leaves the
+// program alone.
+func Native(name string) string {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil || !strings.HasSuffix(real, ".js") {
+		return name
+	}
+	module := filepath.Dir(filepath.Dir(real)) // …/@openai/codex
+	for _, pattern := range []string{"../codex-*/vendor/*/bin/codex", "node_modules/@openai/codex-*/vendor/*/bin/codex", "vendor/*/bin/codex"} {
+		if found, _ := filepath.Glob(filepath.Join(module, pattern)); len(found) == 1 {
+			return found[0]
+		}
+	}
+	return name
+}
+
+// target is where the model is reached, with the real key.
+func (a *agent) target() cli.Target {
+	base := strings.TrimSuffix(strings.TrimRight(cmp.Or(a.BaseURL, openaiURL), "/"), "/responses")
+	return cli.Target{BaseURL: base, Key: a.key, Header: "Authorization"}
+}
+
+func broken(what string, err error) error {
+	return &backend.Error{Kind: backend.Broken, Message: what, Err: err}
+}

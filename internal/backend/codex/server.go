@@ -1,0 +1,110 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"conclave/internal/backend"
+	"conclave/internal/backend/cli"
+	"conclave/internal/backend/rpc"
+)
+
+// A server is one process.
+type server struct {
+	link  rpc.Link
+	proxy *cli.Proxy // nil with the user's own login
+	room  string     // its key
+	ready bool       // it has introduced itself, and is one we can speak with
+	// loaded are the threads it has in its memory.
+	loaded map[string]bool
+}
+
+// patience is how long a server may take to introduce itself.
+const patience = time.Minute
+
+// serve gives a server in the room: the one that runs there, or a new one.
+func (a *agent) serve(ctx context.Context, room backend.Room) (*server, error) {
+	if s := a.server; s != nil {
+		select {
+		case <-s.link.Process().Done():
+		default:
+			if s.room == room.Key() {
+				return s, nil
+			}
+		}
+		a.drop()
+	}
+	s, err := a.start(ctx, room)
+	if err != nil {
+		return nil, err
+	}
+	a.server = s
+	return s, nil
+}
+
+func (a *agent) start(ctx context.Context, room backend.Room) (_ *server, err error) {
+	s := &server{room: room.Key(), loaded: map[string]bool{}}
+	s.link.Keep = func(m rpc.Message) bool { return m.Method == "thread/tokenUsage/updated" }
+	argv, err := a.argv()
+	if err != nil {
+		return nil, err
+	}
+	if !a.own() {
+		if s.proxy, err = cli.NewProxy(a.target()); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				s.proxy.Close()
+			}
+		}()
+	}
+	env, err := a.furnish(room.Home(), s.proxy)
+	if err != nil {
+		return nil, err
+	}
+	// It outlives the turn that needs it first.
+	p, err := cli.Start(context.WithoutCancel(ctx), room, cli.Command{Argv: argv, Env: env, Hear: s.link.Hear})
+	if err != nil {
+		return nil, err
+	}
+	s.link.Bind(p)
+	return s, nil
+}
+
+// end ends the process, politely at first. Nobody listens to it any more.
+func (s *server) end() {
+	s.link.Process().End(cli.CloseGrace)
+	if s.proxy != nil {
+		s.proxy.Close()
+	}
+}
+
+// greet has the server introduce itself and refuses one that is too old.
+func (s *server) greet(ctx context.Context, x *rpc.Exchange) error {
+	if s.ready {
+		return nil
+	}
+	soon, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var hello helloResult
+	err := x.Call(soon, "initialize", helloParams{
+		Client: clientInfo{Name: "conclave", Title: "Conclave", Version: "1"}, Capabilities: capabilities{Experimental: true},
+	}, &hello)
+	if refusal, ok := errors.AsType[*rpc.Error](err); ok {
+		return &backend.Error{Kind: backend.Invalid, Err: refusal, Message: fmt.Sprintf("codex does not speak the protocol Conclave does, which %v and newer do; %s", need.Least, need.Install)}
+	}
+	if err != nil && soon.Err() != nil && ctx.Err() == nil {
+		return &backend.Error{Kind: backend.TimedOut, Message: fmt.Sprintf("codex said nothing for %v after its start", patience)}
+	}
+	if err != nil {
+		return err
+	}
+	if err := need.Check(version(hello.UserAgent)); err != nil {
+		return err
+	}
+	s.ready = true
+	return x.Tell("initialized", nil)
+}

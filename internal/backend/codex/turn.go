@@ -1,0 +1,248 @@
+package codex
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"conclave/internal/backend"
+	"conclave/internal/backend/cli"
+	"conclave/internal/backend/rpc"
+	"conclave/internal/event"
+)
+
+// A turn is one Turn under way. It lives on one goroutine.
+type turn struct {
+	agent   *agent
+	in      backend.Input
+	host    backend.ToolHost
+	steward backend.Steward // nil if the host is none
+	yield   func(backend.Delta, error) bool
+
+	server     *server
+	x          *rpc.Exchange
+	thread, id string // Codex's own names
+	state      turnState
+	done       bool // Codex has ended the turn
+
+	left   bool // nobody reads any more
+	ending bool // one of our tools wants nothing more in this turn
+	quiet  bool // it is interrupted: nothing counts any more
+
+	said    voice
+	thought voice
+	items   map[string]item // tools of its own at work, by ID
+	usage   event.Usage
+	told    int    // messages so far
+	unheard []note // said in mid-turn, and not taken in yet
+}
+
+// A note is something said to Codex while it works.
+type note struct{ id, text string }
+
+// hold takes the turn with the agent's server.
+func (t *turn) hold(ctx context.Context) error {
+	s, err := t.agent.serve(ctx, t.in.Room)
+	if err != nil {
+		return err
+	}
+	clock := cli.NewClock("codex", t.agent.Program)
+	defer clock.Stop()
+	work, cancel := context.WithCancel(ctx)
+	t.server, t.items = s, map[string]item{}
+	t.x = s.link.Exchange(clock, func(m rpc.Message) error { return t.handle(work, m) })
+	err = t.speak(ctx)
+	cancel()
+	if err != nil || t.left {
+		t.interrupt()
+	}
+	t.x.Close()
+	if refused, ok := err.(*rpc.Error); ok { // bare, as a call gives it
+		return &backend.Error{Kind: backend.Invalid, Message: "codex does not take this", Err: refused}
+	}
+	if !t.done {
+		t.agent.drop()
+	}
+	return err
+}
+
+// speak says what is new and hears the turn to its end.
+func (t *turn) speak(ctx context.Context) error {
+	if err := t.server.greet(ctx, t.x); err != nil {
+		return err
+	}
+	say, err := t.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.begin(ctx, say.Text, say.Images); err != nil {
+		return err
+	}
+	for {
+		if err := t.x.Until(ctx, func() bool { return t.done || t.left || t.ending }); err != nil {
+			return err
+		}
+		switch {
+		case t.left:
+			return nil
+		case t.ending:
+			return t.finish(ctx)
+		}
+		if err := t.state.failure(); err != nil {
+			return err
+		}
+		if len(t.unheard) == 0 {
+			t.end()
+			return nil
+		}
+		if err := t.begin(ctx, t.rest(), nil); err != nil {
+			return err
+		}
+	}
+}
+
+// finish lets Codex come to the end of a turn in which nothing more is wanted.
+func (t *turn) finish(ctx context.Context) error {
+	soon, cancel := context.WithTimeout(ctx, cli.EndGrace)
+	defer cancel()
+	err := t.x.Until(soon, func() bool { return t.done })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		t.interrupt()
+	}
+	t.end()
+	return nil
+}
+
+// end is the last of what is yielded.
+func (t *turn) end() {
+	t.left = !t.yield(backend.Delta{Done: &backend.Done{Stop: "end", Usage: t.usage}}, nil)
+}
+
+// interrupt has Codex end the turn, and what it left running in it. It may not
+// heed it.
+func (t *turn) interrupt() {
+	t.quiet = true
+	if t.id == "" || t.done {
+		return
+	}
+	soon, cancel := context.WithTimeout(context.Background(), cli.InterruptGrace)
+	defer cancel()
+	at := turnParams{Thread: t.thread, Turn: t.id}
+	if t.x.Ask("turn/interrupt", at, ignore) != nil || t.x.Until(soon, func() bool { return t.done }) != nil {
+		return
+	}
+	_ = t.x.Ask("thread/backgroundTerminals/clean", turnParams{Thread: t.thread}, ignore)
+}
+
+func ignore(rpc.Message) error { return nil }
+
+// open goes on with the native thread, or begins one, and gives what to say in it.
+func (t *turn) open(ctx context.Context) (cli.Say, error) {
+	home := t.in.Room.Home()
+	saved, err := cli.Load(home, t.in.Thread)
+	if err != nil {
+		return cli.Say{}, err
+	}
+	shape := t.shape()
+	id, was, _ := strings.Cut(saved.Native, "#")
+	if was != shape {
+		saved = cli.Thread{}
+	}
+	if saved.Native != "" && !t.server.loaded[id] {
+		refused := (*rpc.Error)(nil)
+		switch err := t.x.Call(ctx, "thread/resume", t.params(id), &threadResult{}); {
+		case errors.As(err, &refused): // it has forgotten
+			saved = cli.Thread{}
+		case err != nil:
+			return cli.Say{}, err
+		}
+	}
+	say, next := saved.Next(t.in.Messages)
+	if saved.Native == "" {
+		var begun threadResult
+		if err := t.x.Call(ctx, "thread/start", t.params(""), &begun); err != nil {
+			return cli.Say{}, err
+		}
+		id = begun.Thread.ID
+	}
+	t.thread, next.Native = id, id+"#"+shape
+	t.server.loaded[id] = true
+	return say, next.Save(home, t.in.Thread)
+}
+
+// params are those of the native thread with this ID, or of a new one.
+func (t *turn) params(id string) threadParams {
+	room := t.in.Room
+	p := threadParams{ID: id, NoTurns: id != "", Dir: room.Dir(), Approval: "untrusted", Sandbox: "danger-full-access"}
+	if room.ReadOnly() && !room.Boxed() {
+		// What is approved runs outside Codex's sandbox, so it is asked only for
+		// what does not fit into it.
+		p.Approval, p.Sandbox = "on-request", "read-only"
+	}
+	if id == "" {
+		p.Instructions, p.Tools, p.Ephemeral = t.in.System, functions(t.in.Tools), t.in.Thread == ""
+	}
+	return p
+}
+
+// shape stands for what a native thread cannot change.
+func (t *turn) shape() string {
+	p, _ := json.Marshal([]any{t.in.System, t.in.Tools}) // strings and valid JSON
+	sum := sha256.Sum256(p)
+	return hex.EncodeToString(sum[:8])
+}
+
+// begin starts a turn in the native thread.
+func (t *turn) begin(ctx context.Context, text string, images []backend.Image) error {
+	t.done, t.state = false, turnState{}
+	input := words(text)
+	for _, i := range images {
+		input = append(input, userInput{Type: "image", URL: dataURL(i)})
+	}
+	var begun turnResult
+	if err := t.x.Call(ctx, "turn/start", turnParams{Thread: t.thread, Message: t.name(), Input: input}, &begun); err != nil {
+		return err
+	}
+	t.id = begun.Turn.ID
+	return nil
+}
+
+// tell says something in the middle of the turn. What does not get through begins
+// another one.
+func (t *turn) tell(text string) error {
+	n := note{id: t.name(), text: text}
+	t.unheard = append(t.unheard, n)
+	return t.x.Ask("turn/steer", turnParams{Thread: t.thread, Expected: t.id, Message: n.id, Input: words(text)}, ignore)
+}
+
+// rest is what was said and not taken in.
+func (t *turn) rest() string {
+	var all []string
+	for _, n := range t.unheard {
+		all = append(all, n.text)
+	}
+	t.unheard = nil
+	return strings.Join(all, "\n\n")
+}
+
+// name is one for something said.
+func (t *turn) name() string {
+	t.told++
+	return fmt.Sprintf("conclave-%d", t.told)
+}
+
+func words(text string) []userInput {
+	return []userInput{{Type: "text", Text: text, Elements: []struct{}{}}}
+}
+
+func dataURL(i backend.Image) string {
+	return "data:" + i.Type + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
+}
