@@ -44,6 +44,14 @@ func AuditRowOf(e event.Event) AuditRow {
 		r.Error = f.How == event.EndedTrouble
 	case event.JobEnded:
 		r.Error = f.Status == event.StatusError || f.Status == event.StatusTimeout
+	case event.TeamEnded:
+		r.Error = f.Status == event.StatusError || f.Status == event.StatusTimeout
+	case event.Merged:
+		r.Error = len(f.Conflicts) > 0
+	case event.Synced:
+		r.Error = len(f.Conflicts) > 0
+	case event.Reported:
+		r.Error = f.State == event.TaskFailed
 	case event.Finished:
 		r.Error = f.Status == event.StatusError || f.Status == event.StatusTimeout
 	}
@@ -75,7 +83,9 @@ func auditGroup(b event.Body) AuditGroup {
 	case event.RunStarted, event.SessionStarted, event.JobStarted, event.Proposed, event.Answered, event.Voted, event.Chosen,
 		event.Presenting, event.Presented, event.Ending, event.Finished, event.Asked, event.Closed, event.Wanted,
 		event.Launched, event.Returned, event.Planned, event.PhaseBegun, event.PhaseEnded, event.TodosStaged,
-		event.TodosDone, event.TodosRewound, event.Completing, event.Addressed, event.JobEnded:
+		event.TodosDone, event.TodosRewound, event.Completing, event.Addressed, event.JobEnded, event.TeamStarted,
+		event.Spawned, event.Tasked, event.Mailed, event.Reported, event.Awaited, event.Finishing, event.Notified, event.Merged,
+		event.TeamEnded:
 		return AuditDecision
 	}
 	return AuditOther
@@ -120,6 +130,10 @@ func auditWords(e event.Event) (string, event.Content) {
 	case event.Kept:
 		if f.Same && f.Tag == "" {
 			return "workspace is as it was" + prefixed(", commit ", shortCommit(f.Commit)), event.Inline(f.Ref)
+		}
+	case event.Committed:
+		if f.Same {
+			return "leaves its tree as it was" + prefixed(", commit ", shortCommit(f.Commit)), event.Content{}
 		}
 	}
 	i := Timeline{}.item(e)

@@ -41,6 +41,9 @@ func (t Timeline) item(e event.Event) Item {
 		event.Resolved, event.Responded, event.Corrected, event.JobEnded, event.Mutated, event.Outlined, event.Linked,
 		event.Tiered:
 		return t.jobItem(e)
+	case event.TeamStarted, event.Spawned, event.Tasked, event.Mailed, event.Reported, event.Awaited, event.Finishing,
+		event.Rooted, event.Committed, event.Merged, event.Synced, event.Notified, event.TeamEnded:
+		return t.teamItem(e)
 	case event.Requested:
 		if f.Child == "" {
 			return Item{}

@@ -32,6 +32,7 @@ func TestLaws(t *testing.T) {
 	t.Run("Tools", laws[view.Tools])
 	t.Run("Clock", laws[view.Clock])
 	t.Run("Spend", laws[view.Spend])
+	t.Run("Team", laws[view.Team])
 }
 
 func laws[T fold[T]](t *testing.T) {

@@ -69,6 +69,16 @@ func report(t *testing.T, log []event.Event) string {
 		}
 	}
 	section := func(name, text string) { fmt.Fprintf(&b, "-- %s --\n%s", name, text) }
+	if team := teamOver(log); team != "" {
+		section("team over time", team)
+		section("timeline", timelineText(timeline))
+		section("team", indented(t, teamAfter(log, len(log))))
+		row := view.RowOf(log[0], log[len(log)-1]).WithTeam(teamAfter(log, len(log)))
+		section("row", indented(t, row)+row.Title(30)+"\n")
+		section("audit", auditText(log))
+		section("cost", indented(t, cost))
+		return b.String()
+	}
 	if job := jobOver(log); job != "" {
 		section("job over time", job)
 		section("timeline", timelineText(timeline))

@@ -84,6 +84,10 @@ const (
 	ItemTodo        ItemKind = "todo"    // what the agent of a job says of its todos
 	ItemCommit      ItemKind = "commit"  // the workspace of a job was kept
 	ItemComment     ItemKind = "comment" // on a plan, and what came of it
+	ItemMember      ItemKind = "member"  // somebody comes into a team, waits, or finishes
+	ItemTask        ItemKind = "task"    // of a team's ledger: set, or reported on
+	ItemMail        ItemKind = "mail"    // of one member to others, or of the program
+	ItemMerge       ItemKind = "merge"   // a member's work and the shared tree
 	ItemUnknown     ItemKind = "unknown" // a fact of a kind not known here
 )
 

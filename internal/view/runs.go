@@ -17,12 +17,12 @@ const (
 // A Row is one flow in a list of them.
 type Row struct {
 	ID event.FlowID `json:"id"`
-	// Kind is "run", "session" or "job"; empty if that is not known here.
+	// Kind is "run", "session", "job" or "team"; empty if that is not known here.
 	Kind string `json:"kind,omitempty"`
 	// Parent is the session or job that launched the run, or the session the job
 	// was begun from.
 	Parent event.FlowID `json:"parent,omitempty"`
-	// Task of a session or a job is its title.
+	// Task of a session, a job or a team is its title.
 	Task   event.Content   `json:"task"`
 	Mode   string          `json:"mode"`
 	Agents []event.AgentID `json:"agents,omitempty"`
@@ -62,6 +62,9 @@ type Row struct {
 	Cost      event.Money  `json:"cost,omitempty"`
 	Companion event.FlowID `json:"companion,omitempty"`
 	About     event.FlowID `json:"about,omitempty"`
+	// Of a team: what it does, as [Team.State] says it; Phase is where it is, Done
+	// and Todos are of its tasks, and Agents are everybody in it.
+	Team string `json:"team,omitempty"`
 }
 
 // RowOf makes a row from the first and the last event of a log.
@@ -74,6 +77,9 @@ func RowOf(first, last event.Event) Row {
 	case event.JobStarted:
 		r.Kind, r.Parent, r.Task, r.Mode, r.Companion = KindJob, f.Parent, jobTitle(f), jobMode(f), f.Companion
 		r.Agents = append([]event.AgentID{f.Seat.Agent}, f.Rules.Agents...)
+	case event.TeamStarted:
+		r.Kind, r.Task, r.Mode = KindTeam, Team{Started: f, Title: f.Title}.Name(), teamMode(f)
+		r.Agents = []event.AgentID{event.AgentID(f.Leader.Name)}
 	case event.RunStarted:
 		r.Kind, r.Parent, r.Task, r.Mode = KindRun, f.Spec.Parent, f.Spec.Task, mode(f.Spec, f.Rules)
 		for _, s := range f.Spec.Seats {
@@ -85,6 +91,8 @@ func RowOf(first, last event.Event) Row {
 		r.Finished, r.Status, r.StoppedBy, r.Ended = true, f.Status, f.StoppedBy, last.At
 	case event.JobEnded:
 		r.Finished, r.Status, r.Ended = true, f.Status, last.At
+	case event.TeamEnded:
+		r.Finished, r.Status, r.StoppedBy, r.Ended = true, f.Status, f.StoppedBy, last.At
 	}
 	return r
 }
@@ -119,7 +127,33 @@ func (r Row) WithJob(j Job) Row {
 	return r
 }
 
+// WithTeam is the row of a team with what is in the middle of its log.
+func (r Row) WithTeam(t Team) Row {
+	r.Task, r.Team, r.Phase, r.Cost, r.Turns = t.Name(), t.State(), t.Phase(), t.Usage.Cost, t.Turns
+	r.Done, r.Todos = t.Progress()
+	r.Agents = nil
+	for _, m := range t.Members {
+		r.Agents = append(r.Agents, m.Agent)
+	}
+	if g := t.Trouble(); g != nil {
+		r.Why = g.Title
+	}
+	if t.Ended != nil {
+		r.Finished, r.Status, r.StoppedBy, r.Ended, r.Why = true, t.Ended.Status, t.Ended.StoppedBy, t.Over, t.Ended.Why
+	}
+	return r
+}
+
 func jobTitle(f event.JobStarted) event.Content { return Job{Started: f}.Title() }
+
+// teamMode says in words what a team is made of.
+func teamMode(f event.TeamStarted) string {
+	var names []string
+	for _, r := range f.Roles {
+		names = append(names, r.Name)
+	}
+	return words(": ", f.Name, words(", ", names...))
+}
 
 // jobMode says in words how a job was asked to go.
 func jobMode(f event.JobStarted) string {

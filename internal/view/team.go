@@ -48,6 +48,8 @@ type Team struct {
 	// verdict yet.
 	Refusals []Refusal `json:"refusals,omitempty"`
 	Heard    []string  `json:"heard,omitempty"`
+	// Stopping says that somebody has called it off, in words.
+	Stopping string `json:"stopping,omitempty"`
 	// Put is what was put forward and has no verdict yet: the fold goes on with it.
 	Put []event.Event `json:"put,omitempty"`
 }
@@ -80,7 +82,27 @@ type TeamMember struct {
 	Unmerged bool   `json:"unmerged,omitempty"`
 	// Restarts counts takes that were taken again because they failed or hung.
 	Restarts int `json:"restarts,omitempty"`
+
+	// What the fold goes on with. Awaits: it has said that it waits once its turn is
+	// over. Wish is the question to a person about what it wants to do. Broke is why
+	// its newest take ended before it had concluded; Cut: it had lost its driver.
+	// Work is the newest commit with something of its own.
+	Awaits bool   `json:"awaits,omitempty"`
+	Wish   string `json:"wish,omitempty"`
+	Broke  string `json:"broke,omitempty"`
+	Cut    bool   `json:"cut,omitempty"`
+	Work   string `json:"work,omitempty"`
 }
+
+// States of members, as team.MemberState.
+const (
+	MemberIdle    = "idle"
+	MemberWorking = "working"
+	MemberAsking  = "asking"
+	MemberWaiting = "waiting"
+	MemberResting = "resting"
+	MemberLost    = "lost"
+)
 
 // A TeamTask is an entry of the ledger.
 type TeamTask struct {
@@ -95,6 +117,16 @@ type TeamTask struct {
 	Began   time.Time       `json:"began"`
 	Ended   time.Time       `json:"ended,omitzero"`
 }
+
+// Open reports whether there is something left to do.
+func (t TeamTask) Open() bool { return t.State == event.TaskOpen || t.State == event.TaskBlocked }
+
+// States of phases.
+const (
+	PhaseAhead = "ahead"
+	PhaseNow   = "now"
+	PhaseDone  = "done"
+)
 
 // A TeamPhase is a stage of the work: "ahead", "now" or "done".
 type TeamPhase struct {
@@ -115,7 +147,12 @@ type TeamMail struct {
 	By   string          `json:"by,omitempty"`
 	To   []event.AgentID `json:"to"`
 	Text event.Content   `json:"text"`
-	Task string          `json:"task,omitempty"`
+	// Task is the task it is about, Title what that is called.
+	Task  string `json:"task,omitempty"`
+	Title string `json:"title,omitempty"`
+	// Code and About are of a notice; see event.Notified.
+	Code  string        `json:"code,omitempty"`
+	About event.AgentID `json:"about,omitempty"`
 	// State is that of the task a report is about.
 	State event.TaskState `json:"state,omitempty"`
 	Files []string        `json:"files,omitempty"`
@@ -129,11 +166,30 @@ type TeamFate struct {
 	To event.AgentID `json:"to"`
 	// State is waiting (no verdict yet), queued, delivered, withdrawn, refused or
 	// undeliverable (its recipient is lost or the team is over).
-	State string     `json:"state"`
+	State Fate       `json:"state"`
 	Turn  event.Turn `json:"turn,omitzero"` // in which it was told
 	At    time.Time  `json:"at,omitzero"`
 	Why   string     `json:"why,omitempty"`
 }
+
+// Fates of the messages of a team, besides those of any.
+const (
+	FateWaiting       Fate = "waiting" // for a verdict
+	FateDelivered     Fate = "delivered"
+	FateRefused       Fate = "refused"
+	FateUndeliverable Fate = "undeliverable"
+)
+
+// Kinds of messages, as team.MailKind.
+const (
+	MailGoal     = "goal"
+	MailPerson   = "person"
+	MailMessage  = "message"
+	MailQuestion = "question"
+	MailTask     = "task"
+	MailReport   = "report"
+	MailNotice   = "notice"
+)
 
 // A TeamMerge is a try to bring a member's work into the shared tree.
 type TeamMerge struct {
@@ -144,13 +200,4 @@ type TeamMerge struct {
 	Total     int            `json:"total"`
 	Conflicts []string       `json:"conflicts,omitempty"`
 	Prefer    string         `json:"prefer,omitempty"`
-}
-
-// Apply returns the team after one more event.
-func (t Team) Apply(e event.Event) Team {
-	if b, ok := e.Body.(event.TeamStarted); ok {
-		t.ID, t.Started, t.Title, t.Begun = e.Flow, b, b.Title, e.At
-	}
-	t.Seq, t.Last = e.Seq, e.At
-	return t
 }

@@ -44,7 +44,7 @@ func (t Turns) index(a event.AgentID) int {
 func (t Turns) Apply(e event.Event) Turns {
 	at := func(n event.Turn) OpenTurn { return OpenTurn{e.Agent, n} }
 	switch f := e.Body.(type) {
-	case event.RunStarted, event.Finished:
+	case event.RunStarted, event.Finished, event.TeamStarted, event.TeamEnded:
 		return Turns{}
 	case event.Assigned:
 		return t.begin(at(f.Turn))
