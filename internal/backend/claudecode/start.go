@@ -1,0 +1,242 @@
+package claudecode
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/internal/backend"
+	"conclave/internal/backend/cli"
+)
+
+// need is the version that speaks what this package does.
+var need = cli.Need{
+	Program: "claude", Least: cli.Version{Major: 2, Minor: 1},
+	Install: "npm install -g @anthropic-ai/claude-code@latest brings one",
+}
+
+// server is the name our tools have before them: mcp__conclave__vote.
+const server = "conclave"
+
+// How long the program may take to answer at all, and to fetch our tools.
+const (
+	startLimit = time.Minute
+	toolsLimit = 10 * time.Second
+)
+
+// Its own tools. Those that start agents of its own, plan in its own way or ask
+// somebody in its terminal are not among them.
+var (
+	reading  = []string{"Read", "Glob", "Grep", "WebFetch", "WebSearch"}
+	writing  = []string{"Edit", "Write", "NotebookEdit"}
+	noting   = []string{"TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite"}
+	shell    = "Bash"
+	forBoxed = []string{shell} // in a room where nothing may be changed
+)
+
+func ownTools(room backend.Room) []string {
+	out := slices.Concat(reading, noting)
+	if !room.ReadOnly() {
+		return append(append(out, shell), writing...)
+	}
+	if room.Boxed() {
+		out = append(out, forBoxed...)
+	}
+	return out
+}
+
+// errLost is that the program does not know the conversation it was to go on with.
+var errLost = errors.New("the program has lost the conversation")
+
+// start begins a process: with a conversation of its own, or one to go on with.
+func (a *agent) start(ctx context.Context, in backend.Input, k kind, native string, clock *cli.Clock) (*session, error) {
+	unlock, err := cli.Lock(in.Room.Home(), in.Thread)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{
+		kind: k, native: native, tools: in.Tools, unlock: unlock, closing: a.closing,
+		waiting: map[string]chan line{}, listed: make(chan struct{}), begun: make(chan struct{}),
+	}
+	env, err := a.environment(s, in.Room)
+	if err == nil {
+		s.process, err = cli.Start(context.WithoutCancel(ctx), in.Room, cli.Command{Argv: a.argv(s, in.Room, native), Env: env, Hear: s.hear})
+	}
+	if err != nil {
+		s.end()
+		return nil, err
+	}
+	close(s.begun)
+	if err := s.greet(ctx, in.System, clock); err != nil {
+		if dead, ok := errors.AsType[*deadError](err); ok {
+			err = a.explain(ctx, in.Room, env, native, dead.end)
+		}
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+// argv is the command line. A new conversation gets its name here.
+func (a *agent) argv(s *session, room backend.Room, native string) []string {
+	tools := ownTools(room)
+	settings, _ := json.Marshal(object{
+		"permissions":         object{"ask": tools}, // us, each time
+		"cleanupPeriodDays":   3650,
+		"includeCoAuthoredBy": false,
+	})
+	argv := append(a.command(),
+		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+		"--replay-user-messages", "--include-partial-messages",
+		"--permission-prompt-tool", "stdio", "--permission-mode", "default",
+		"--setting-sources", "", "--settings", string(settings), "--tools", strings.Join(tools, ","), "--strict-mcp-config")
+	if len(s.tools) > 0 {
+		servers, _ := json.Marshal(object{"mcpServers": object{server: object{"type": "sdk", "name": server}}})
+		argv = append(argv, "--mcp-config", string(servers), "--allowedTools", "mcp__"+server)
+	}
+	if a.program.Model != "" {
+		argv = append(argv, "--model", a.program.Model)
+	}
+	if native != "" {
+		return append(argv, "--resume", native)
+	}
+	s.native = newID()
+	return append(argv, "--session-id", s.native)
+}
+
+func (a *agent) command() []string {
+	if len(a.program.Command) > 0 {
+		return slices.Clone(a.program.Command)
+	}
+	return []string{"claude"}
+}
+
+// calm keeps the program to its work: no traffic but with its model, no shells in
+// the background that nobody would hear of, no limit on how long our tools take.
+var calm = []string{
+	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+	"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
+	"MCP_TOOL_TIMEOUT=604800000", "CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT=604800000", "MAX_MCP_OUTPUT_TOKENS=100000",
+}
+
+// environment is all the program knows besides its arguments. The key is not in it.
+func (a *agent) environment(s *session, room backend.Room) ([]string, error) {
+	env := append(slices.Clone(calm), "HOME="+room.Home())
+	if a.key == "" && a.program.BaseURL == "" {
+		env = append(env, login()...)
+	} else {
+		var err error
+		target := cli.Target{BaseURL: cmp.Or(a.program.BaseURL, "https://api.anthropic.com"), Key: a.key, Header: "X-Api-Key"}
+		if s.proxy, err = cli.NewProxy(target); err != nil {
+			return nil, err
+		}
+		env = append(env, "CLAUDE_CONFIG_DIR="+filepath.Join(room.Home(), ".claude"),
+			"ANTHROPIC_BASE_URL="+s.proxy.URL, "ANTHROPIC_API_KEY="+s.proxy.Token)
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.program.Env)) {
+		env = append(env, name+"="+a.program.Env[name])
+	}
+	return env, nil
+}
+
+// login is where the program finds that its user has logged in. On a Mac that is
+// in the keychain, under a name that a folder given to it would change.
+func login() []string {
+	dir := os.Getenv("CLAUDE_CONFIG_DIR")
+	home, err := os.UserHomeDir()
+	switch {
+	case dir == "" && err != nil:
+		return nil
+	case dir == "" && runtime.GOOS == "darwin":
+		return []string{"HOME=" + home}
+	}
+	return []string{"CLAUDE_CONFIG_DIR=" + cmp.Or(dir, filepath.Join(home, ".claude"))}
+}
+
+// A deadError is that the process ended before it answered.
+type deadError struct{ end *backend.Error }
+
+func (e *deadError) Error() string { return e.end.Error() }
+
+// greet waits until the program answers and has fetched our tools.
+func (s *session) greet(ctx context.Context, system string, clock *cli.Clock) error {
+	hello := object{"subtype": "initialize", "appendSystemPrompt": s.manner(system)}
+	if len(s.tools) > 0 {
+		hello["sdkMcpServers"] = []string{server}
+	} else {
+		close(s.listed)
+	}
+	limit := time.NewTimer(startLimit)
+	defer limit.Stop()
+	answer, listed := s.ask(hello), (<-chan struct{})(nil)
+	for {
+		select {
+		case l := <-answer:
+			if l.Response.Subtype != "success" {
+				return s.odd("refused to begin: " + l.Response.Error)
+			}
+			answer, listed = nil, s.listed
+			limit.Reset(toolsLimit)
+		case <-listed:
+			return nil
+		case <-limit.C:
+			if answer == nil {
+				return nil // it may fetch them yet; its first line says what became of that
+			}
+			return s.odd(fmt.Sprintf("did not answer within %v", startLimit))
+		case <-clock.C():
+			if err := clock.Expired(); err != nil {
+				return err
+			}
+		case <-s.process.Done():
+			return &deadError{s.process.Ended()}
+		case <-s.closing:
+			return errClosed
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// manner is what is added to the program's own system prompt.
+func (s *session) manner(system string) string {
+	if len(s.tools) == 0 {
+		return system
+	}
+	var names []string
+	for _, t := range s.tools {
+		names = append(names, fmt.Sprintf("%s is mcp__%s__%s", t.Name, server, t.Name))
+	}
+	return system + "\n\nTools that are named above have other names where you call them: " + strings.Join(names, "; ") + "."
+}
+
+// explain says why a process ended at once: its conversation is lost, the program
+// is too old to know what it was asked, or something else.
+func (a *agent) explain(ctx context.Context, room backend.Room, env []string, native string, dead *backend.Error) error {
+	if native != "" && strings.Contains(dead.Message, "No conversation found") {
+		return errLost
+	}
+	var said bytes.Buffer
+	argv := append(a.command(), "--version")
+	run, err := room.Start(ctx, backend.Start{Argv: argv, Env: env, Stdout: &said, Stderr: &said})
+	if err != nil {
+		return dead
+	}
+	if exit, err := run.Wait(); err != nil || exit != 0 {
+		return dead
+	}
+	if err := need.Check(said.String()); err != nil {
+		return err
+	}
+	return dead
+}
