@@ -108,6 +108,10 @@ type Provider struct {
 	Local  bool
 	Model  string // the one to take if none is named
 	Models []string
+	// Program is the file that is started, of an agent that is a program of the
+	// user's; Login says that the user has logged it in. It needs no model.
+	Program string
+	Login   bool
 }
 
 // A Run is a run that is ready to start.
