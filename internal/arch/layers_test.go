@@ -36,6 +36,7 @@ var layers = []struct {
 	{"project", "event"},
 	{"git", "event"},
 	{"jobdir", "event job git"},
+	{"teamdir", "event git"},
 	{"datasource", "event policy confine"},
 	{"datasource/pgtest datasource/bolttest", ""},
 

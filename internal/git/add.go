@@ -73,9 +73,10 @@ func keeps(root *os.Root, name string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink != 0 {
 		return true
 	}
-	if !e.Type().IsRegular() {
-		return false
-	}
+	return e.Type().IsRegular() && readable(root, name)
+}
+
+func readable(root *os.Root, name string) bool {
 	f, err := root.Open(name)
 	if err != nil {
 		return false

@@ -7,10 +7,11 @@
 // of a flow writes; anybody may read, always a commit and never the files that are
 // being worked on.
 //
-//	git.go   a command, a commit by its name
-//	read.go  the files of a commit
-//	diff.go  how two commits differ
-//	add.go   everything there is, into the next commit
+//	git.go    a command, a commit by its name
+//	read.go   the files of a commit
+//	diff.go   how two commits differ
+//	add.go    everything there is, into the next commit
+//	known.go  the files of a folder of the user's
 package git
 
 import (

@@ -1,0 +1,212 @@
+package teamdir
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"conclave/internal/event"
+)
+
+// Commit keeps somebody's tree as it is at the end of a turn. Asked for again, in
+// this take of the turn or a later one, it finds what there is: the changes are those
+// of the whole turn.
+func (d *Dir) Commit(ctx context.Context, who event.AgentID, turn event.Turn, message string) (event.Committed, error) {
+	out, err := d.commit(ctx, who, turn, message)
+	if err != nil {
+		return out, fmt.Errorf("keep the tree of %s: %w", who, err)
+	}
+	return out, nil
+}
+
+func (d *Dir) commit(ctx context.Context, who event.AgentID, turn event.Turn, message string) (event.Committed, error) {
+	out := event.Committed{Turn: turn}
+	t, err := d.tree(who)
+	if err != nil {
+		return out, err
+	}
+	if err := d.ensure(ctx, t); err != nil {
+		return out, err
+	}
+	if t.shared() {
+		d.main.Lock()
+		defer d.main.Unlock()
+	}
+	if err := t.arrive(ctx); err != nil {
+		return out, err
+	}
+	if err := t.keep(ctx, note{message: message, by: string(t.who), turn: turn.Key(t.who)}); err != nil {
+		return out, err
+	}
+	if out.Commit, err = t.head(ctx); err != nil {
+		return out, err
+	}
+	all, err := t.changed(ctx, turn)
+	out.Same, out.Total, out.Changes = len(all) == 0, len(all), all[:min(len(all), mostChanges)]
+	if err == nil {
+		err = t.forget()
+	}
+	return out, err
+}
+
+// mostChanges is how many changes are told of.
+const mostChanges = 50
+
+// A note is what a commit says.
+type note struct {
+	message string
+	by      string // whose work it is
+	turn    string // at the end of which it was made; empty for another occasion
+	merge   string // the member whose branch it brings in
+}
+
+// The trailers of our commits.
+const (
+	byTrailer    = "Conclave-By"
+	turnTrailer  = "Conclave-Turn"
+	mergeTrailer = "Conclave-Merge"
+)
+
+func (n note) text() string {
+	m := strings.TrimSpace(strings.ReplaceAll(n.message, "\x00", ""))
+	if m == "" {
+		m = "Work"
+	}
+	m += "\n\n" + byTrailer + ": " + n.by + "\n"
+	if n.turn != "" {
+		m += turnTrailer + ": " + n.turn + "\n"
+	}
+	if n.merge != "" {
+		m += mergeTrailer + ": " + n.merge + "\n"
+	}
+	return m
+}
+
+// keep commits everything in a tree, if anything has changed.
+func (t tree) keep(ctx context.Context, n note) error {
+	t.unlock()
+	if err := t.AddAll(ctx); err != nil {
+		return err
+	}
+	_, err := t.record(ctx, n)
+	return err
+}
+
+// record commits the index on top of the branch, unless that is what it is already.
+func (t tree) record(ctx context.Context, n note) (string, error) {
+	out, err := t.Run(ctx, nil, nil, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	made := strings.TrimSpace(string(out))
+	head, err := t.head(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		head = "" // the first one
+	}
+	if head != "" {
+		was, err := t.Run(ctx, nil, nil, "rev-parse", "--verify", "--quiet", head+"^{tree}")
+		if err != nil || strings.TrimSpace(string(was)) == made {
+			return head, err
+		}
+	}
+	commit, err := t.commitTree(ctx, n, made, head)
+	if err != nil {
+		return "", err
+	}
+	return commit, t.update(ctx, commit, head)
+}
+
+// commitTree makes a commit that no branch has yet.
+func (t tree) commitTree(ctx context.Context, n note, made string, parents ...string) (string, error) {
+	args := []string{"commit-tree", made}
+	for _, p := range parents {
+		if p != "" {
+			args = append(args, "-p", p)
+		}
+	}
+	env := []string{
+		"GIT_AUTHOR_NAME=" + n.by, "GIT_AUTHOR_EMAIL=" + n.by + "@team.conclave",
+		"GIT_COMMITTER_NAME=conclave", "GIT_COMMITTER_EMAIL=conclave@conclave",
+	}
+	out, err := t.Run(ctx, []byte(n.text()), env, args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// update has the branch be a commit, if it was another until now.
+func (t tree) update(ctx context.Context, commit, was string) error {
+	if was == "" {
+		was = strings.Repeat("0", len(commit))
+	}
+	_, err := t.atCommon().Run(ctx, nil, nil, "update-ref", t.ref(), commit, was)
+	return err
+}
+
+// longest is among how many commits those of a turn are looked for.
+const longest = 200
+
+// changed are the files that a turn has changed: by all commits since the turn
+// before it, which are the tree's owner's, without what was merged.
+func (t tree) changed(ctx context.Context, turn event.Turn) ([]event.Change, error) {
+	out, err := t.Run(ctx, nil, nil, "log", "-z", "--first-parent", fmt.Sprintf("--max-count=%d", longest),
+		"--format=%H%x1f%P%x1f%(trailers:key="+byTrailer+",valueonly,separator=%x2C)%x1f%(trailers:key="+turnTrailer+",valueonly,separator=%x2C)", t.branch, "--")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	round := strings.TrimSuffix(turn.Key(t.who), turn.String()) + fmt.Sprintf("%d.", turn.Round)
+	var own []string // newest first
+	for entry := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		f := strings.Split(strings.TrimSpace(entry), "\x1f")
+		if len(f) != 4 || f[2] != "" && f[2] != string(t.who) || f[3] != "" && !strings.HasPrefix(f[3], round) {
+			break
+		}
+		if parents := strings.Fields(f[1]); len(parents) == 1 {
+			own = append(own, parents[0], f[0])
+		}
+	}
+	for i := len(own) - 2; i >= 0; i -= 2 {
+		if err := t.compare(ctx, own[i], own[i+1], all); err != nil {
+			return nil, err
+		}
+	}
+	return sorted(all), nil
+}
+
+// compare adds how two commits differ to what changed before, by path.
+func (t tree) compare(ctx context.Context, from, to string, all map[string]string) error {
+	out, err := t.Run(ctx, nil, nil, "diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to)
+	if err != nil {
+		return err
+	}
+	kinds := map[string]string{"A": event.ChangeNew, "D": event.ChangeDeleted}
+	f := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	for i := 0; i+1 < len(f); i += 2 {
+		kind, ok := kinds[f[i]]
+		if !ok {
+			kind = event.ChangeModified
+		}
+		switch was, name := all[f[i+1]], f[i+1]; {
+		case was == event.ChangeNew && kind == event.ChangeDeleted:
+			delete(all, name)
+		case was == event.ChangeNew:
+		case was == event.ChangeDeleted && kind == event.ChangeNew:
+			all[name] = event.ChangeModified
+		default:
+			all[name] = kind
+		}
+	}
+	return nil
+}
+
+func sorted(all map[string]string) []event.Change {
+	var out []event.Change
+	for name, kind := range all { // sorted below
+		out = append(out, event.Change{Path: strings.ToValidUTF8(name, "?"), Kind: kind})
+	}
+	slices.SortFunc(out, func(a, b event.Change) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}

@@ -1,0 +1,112 @@
+package teamdir
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"conclave/internal/event"
+	"conclave/internal/git"
+)
+
+// at is the repository and the branch of a tree, for reading: that of a member, or
+// without one the shared tree.
+func (d *Dir) at(member event.AgentID) (git.Repo, tree, error) {
+	t, err := d.tree(member)
+	if err != nil {
+		return git.Repo{}, t, &git.NotFound{What: "tree " + string(member), Of: "the team"}
+	}
+	return t.atCommon(), t, nil
+}
+
+// Files are those of a tree as it is committed; none if there is nothing yet.
+func (d *Dir) Files(ctx context.Context, member event.AgentID) ([]git.File, error) {
+	r, t, err := d.at(member)
+	if err != nil || !there(t.common) {
+		return nil, err
+	}
+	commit, err := r.Resolve(ctx, t.branch)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.Files(ctx, commit)
+}
+
+// File is one of them.
+func (d *Dir) File(ctx context.Context, member event.AgentID, name string) (git.File, []byte, error) {
+	r, t, err := d.at(member)
+	if err != nil {
+		return git.File{}, nil, err
+	}
+	if !there(t.common) {
+		return git.File{}, nil, r.Missing("file", name)
+	}
+	return r.File(ctx, name, t.branch)
+}
+
+// Diff is what a tree has become since it began.
+func (d *Dir) Diff(ctx context.Context, member event.AgentID) ([]git.FileDiff, error) {
+	r, t, err := d.at(member)
+	if err != nil || !there(t.GitDir) {
+		return nil, err
+	}
+	to, err := r.Resolve(ctx, t.branch)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	from, err := t.began()
+	if err != nil || from == "" || from == to {
+		return nil, err
+	}
+	return r.Diff(ctx, from, to, "")
+}
+
+// Conflict is what stands in the way of a merge: each file with both sides marked, as
+// far as it is a text that can be shown, at most limit bytes of all.
+func (d *Dir) Conflict(ctx context.Context, member event.AgentID, limit int) (map[string]string, error) {
+	shared, theirs, err := d.both(ctx, member)
+	if err != nil {
+		return nil, err
+	}
+	head, err := shared.head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	from, err := theirs.atCommon().Resolve(ctx, theirs.branch)
+	if err != nil {
+		return nil, err
+	}
+	m, err := shared.meet(ctx, head, from, names{mainBranch, theirs.branch})
+	if err != nil {
+		return nil, err
+	}
+	all, err := shared.List(ctx, m.tree)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]bool{}
+	for _, s := range m.stages {
+		wanted[s.path] = true
+	}
+	out := map[string]string{}
+	for _, b := range all {
+		if !wanted[b.Path] || b.Mode == git.LinkMode || b.Size > int64(limit) {
+			continue
+		}
+		texts, err := shared.Blobs(ctx, []git.Blob{b})
+		if err != nil {
+			return nil, err
+		}
+		if limit -= len(texts[0]); limit < 0 {
+			break
+		}
+		out[b.Path] = string(texts[0])
+	}
+	return out, nil
+}
