@@ -9,6 +9,8 @@ import (
 	"conclave/internal/backend"
 	"conclave/internal/backend/anthropic"
 	"conclave/internal/backend/chat"
+	"conclave/internal/backend/claudecode"
+	"conclave/internal/backend/codex"
 	"conclave/internal/backend/gemini"
 	"conclave/internal/backend/openai"
 	"conclave/internal/backend/script"
@@ -34,6 +36,8 @@ func backends() []backendKind {
 		{"openai", false, api(openai.New)},
 		{"grok", false, api(openai.New)},
 		{"gemini", false, api(gemini.New)},
+		{"claude_code", false, program(claudecode.New)},
+		{"codex", false, program(codex.New)},
 	}
 	for _, p := range chat.Presets() {
 		kinds = append(kinds, backendKind{p.Name, false, api(chat.New)})

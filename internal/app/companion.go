@@ -16,6 +16,7 @@ import (
 	"conclave/internal/eventlog"
 	"conclave/internal/flow"
 	"conclave/internal/gear"
+	"conclave/internal/kit"
 	"conclave/internal/prompt"
 	"conclave/internal/redact"
 	"conclave/internal/talk"
@@ -116,7 +117,14 @@ func (h *chair) companion(ctx context.Context, w talk.Work) (*agent.Talker, erro
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.talker == nil || !flow.Same(event.Fact{Body: k.of}, event.Fact{Body: w.Staffed}) {
+		_ = k.leave() // what is left of it is swept
 		k.of, k.talker = w.Staffed, h.looker(w.Staffed)
+		if k.kit, err = h.cell(w.Staffed.Seat); err != nil {
+			return nil, err
+		}
+		if k.kit != nil {
+			k.talker.Agent.Kit = k.kit
+		}
 	}
 	t := *k.talker
 	t.Desk = func(submit func(context.Context, event.Body) error) []tool.Tool {
@@ -139,6 +147,20 @@ func (h *chair) looker(s event.Staffed) *agent.Talker {
 		one.Compact, one.Parallel = g.Compact, g.Parallel
 	}
 	return &agent.Talker{Flow: h.id, Blobs: h.log, Agent: one, Redact: redact.New(secrets([]event.Seat{s.Seat})...), Only: true, Picture: h.a.shown}
+}
+
+// cell is where such an agent runs if it is a program: a folder with nothing in it,
+// and no right to change that. Nil for any other.
+func (h *chair) cell(s event.Seat) (*kit.Kit, error) {
+	var g gear.Gear
+	if len(s.Gear) == 0 || json.Unmarshal(s.Gear, &g) != nil || !g.Own {
+		return nil, nil
+	}
+	s.Gear = gearOf(gear.Gear{Own: true, Shell: g.Shell, Permissions: g.Permissions})
+	shop := &kit.Workshop{
+		Flow: h.id, Home: h.a.state("cli", string(h.id), "desk"), State: h.a.state(), Env: os.LookupEnv, Engine: h.a.engine, Program: h.a.needs,
+	}
+	return shop.Kit(s)
 }
 
 // tools are those of the tiers that are on.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"conclave/internal/agent"
 	"conclave/internal/backend"
@@ -28,12 +29,30 @@ type crew struct {
 	kits []*kit.Kit
 }
 
-// Close ends whatever the agents kept from turn to turn.
+// Close ends whatever the agents kept from turn to turn: those that are programs
+// first, so that they end by themselves.
 func (c *crew) Close() error {
-	var errs []error
+	var all []backend.Backend
+	for _, one := range c.Agents {
+		all = append(all, one.Backend)
+	}
+	errs := []error{dismiss(all...)}
 	for _, k := range c.kits {
 		errs = append(errs, k.Close())
 	}
+	return errors.Join(errs...)
+}
+
+// dismiss ends what backends keep going between turns, all at once.
+func dismiss(all ...backend.Backend) error {
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, b := range all {
+		if c, ok := b.(backend.Closer); ok {
+			wg.Go(func() { errs[i] = c.Close() })
+		}
+	}
+	wg.Wait()
 	return errors.Join(errs...)
 }
 
@@ -80,7 +99,7 @@ func (a *App) workshop(id event.FlowID, spec event.RunSpec) (*kit.Workshop, erro
 	}
 	return &kit.Workshop{
 		Flow: id, Spec: spec, Run: run, State: a.state(), Env: os.LookupEnv, Sources: tools, Given: given,
-		Engine: a.engine,
+		Engine: a.engine, Program: a.needs,
 	}, nil
 }
 
@@ -108,6 +127,9 @@ func secrets(seats []event.Seat) []string {
 		}
 	}
 	for _, p := range config.Providers() {
+		named(p.Keys...)
+	}
+	for _, p := range config.Programs() {
 		named(p.Keys...)
 	}
 	named("GITHUB_TOKEN", "GH_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "NPM_TOKEN", "HF_TOKEN")

@@ -17,6 +17,7 @@ import (
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/gear"
+	"conclave/internal/policy"
 	"conclave/internal/sandbox"
 )
 
@@ -44,7 +45,30 @@ func (a *App) Providers(ctx context.Context) []control.Provider {
 			}
 		}
 	}
-	return append(out, a.localProviders(ctx)...)
+	return slices.Concat(out, a.localProviders(ctx), programsHere())
+}
+
+// programsHere are agents that are programs of the user's and can be used: they are
+// in the PATH, and logged in or a key for them is set.
+func programsHere() []control.Provider {
+	var out []control.Provider
+	for _, kind := range config.Programs() {
+		if kind.Command == "" {
+			continue
+		}
+		file, err := whereIs(kind.Command)
+		if err != nil {
+			continue
+		}
+		p := control.Provider{Type: kind.Type, Keys: kind.Keys, Program: file, Login: loggedIn(kind.Type)}
+		if i := slices.IndexFunc(kind.Keys, func(name string) bool { return strings.TrimSpace(os.Getenv(name)) != "" }); i >= 0 {
+			p.Key = kind.Keys[i]
+		}
+		if p.Login || p.Key != "" {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 func defaultModel(p config.Provider) string {
@@ -103,36 +127,20 @@ func tells(address string) bool {
 	return err != nil || u.User != nil || u.RawQuery != ""
 }
 
-// foundTeam is a team of the models that can be reached: one agent for each of
-// several providers, or a few of the only one.
+// foundTeam is a team of who can be reached: one agent for each of several
+// providers and programs, or a few of the only one.
 func (a *App) foundTeam(ctx context.Context) (team, bool) {
 	var t team
-	var able []control.Provider
-	for _, p := range a.Providers(ctx) {
-		switch {
-		case p.Model == "":
-		case tells(addressOf(p.Type)):
-			t.warnings = append(t.warnings, fmt.Sprintf("%s is left out: %s holds more than an address, and that would be written to the log; give the address alone, and the key in %s", p.Type, addresses[p.Type], p.Key))
-		default:
-			able = append(able, p)
-		}
-	}
+	able := a.able(ctx, &t)
 	if len(able) == 0 {
 		return t, false
 	}
 	able = able[:min(len(able), mostFound)]
-	g := gearOf(a.defaultGear(ctx))
+	g := a.defaultGear(ctx)
 	var from []string
 	for _, p := range able {
-		m := backend.Model{Provider: p.Type, Name: p.Model, BaseURL: addressOf(p.Type), Key: backend.Key{Env: p.Keys, Optional: p.Local}}
-		where := p.Key
-		if m.BaseURL != "" {
-			where += " at " + m.BaseURL
-		}
-		if p.Local {
-			where = "on this machine"
-		}
-		from = append(from, fmt.Sprintf("%s (%s, %s)", p.Type, p.Model, where))
+		seat, where := foundSeat(p, g)
+		from = append(from, where)
 		n := 1
 		if len(able) == 1 {
 			n = sameModel
@@ -142,16 +150,64 @@ func (a *App) foundTeam(ctx context.Context) (team, bool) {
 			if n > 1 {
 				id = fmt.Sprintf("%s-%d", p.Type, i+1)
 			}
-			t.seats = append(t.seats, event.Seat{Agent: event.AgentID(id), Backend: p.Type, Model: p.Model, Options: options(m), Gear: g})
+			seat.Agent = event.AgentID(id)
+			t.seats = append(t.seats, seat)
 		}
 	}
 	t.found = strings.Join(from, ", ")
-	// The first is whom people talk to. It has files to keep projects in, and no
-	// commands: nobody has said that it may.
-	greeter := t.seats[0]
-	greeter.Gear = gearOf(gear.Gear{Files: true, Plan: true})
-	t.greeter = &greeter
+	t.greeter = greets(t.seats[0])
 	return t, true
+}
+
+// able are those who can take part, of those who are here. What is left out for a
+// reason that the user can do something about is a warning.
+func (a *App) able(ctx context.Context, t *team) []control.Provider {
+	var out []control.Provider
+	for _, p := range a.Providers(ctx) {
+		switch {
+		case p.Program != "" && !p.Login: // its key is that of a model which takes part already
+		case p.Program != "" && a.defaultGear(ctx).Shell == nil:
+			t.warnings = append(t.warnings, fmt.Sprintf("%s is left out: no sandbox works here, and it runs in none only where a configuration says so; see: conclave doctor", p.Type))
+		case p.Program != "":
+			out = append(out, p)
+		case p.Model == "":
+		case tells(addressOf(p.Type)):
+			t.warnings = append(t.warnings, fmt.Sprintf("%s is left out: %s holds more than an address, and that would be written to the log; give the address alone, and the key in %s", p.Type, addresses[p.Type], p.Key))
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// foundSeat is the seat of somebody who is here, and where they were found.
+func foundSeat(p control.Provider, g gear.Gear) (event.Seat, string) {
+	s := event.Seat{Backend: p.Type, Model: p.Model}
+	if p.Program != "" {
+		s.Options, s.Gear = options(backend.Program{Provider: p.Type}), gearOf(gear.Gear{Own: true, Files: true, Shell: g.Shell})
+		return s, fmt.Sprintf("%s (%s, logged in)", p.Type, p.Program)
+	}
+	m := backend.Model{Provider: p.Type, Name: p.Model, BaseURL: addressOf(p.Type), Key: backend.Key{Env: p.Keys, Optional: p.Local}}
+	s.Options, s.Gear = options(m), gearOf(g)
+	where := p.Key
+	if m.BaseURL != "" {
+		where += " at " + m.BaseURL
+	}
+	if p.Local {
+		where = "on this machine"
+	}
+	return s, fmt.Sprintf("%s (%s, %s)", p.Type, p.Model, where)
+}
+
+// greets is an agent as people talk to it. It has files to keep projects in, and no
+// commands: nobody has said that it may. One that is a program asks first.
+func greets(s event.Seat) *event.Seat {
+	g := gear.Gear{Files: true, Plan: true}
+	if _, ok := config.FindProgram(s.Backend); ok {
+		g = gear.Gear{Own: true, Files: true, Shell: &gear.Shell{}, Permissions: policy.Permissions{Ask: []string{string(policy.Command)}}}
+	}
+	s.Gear = gearOf(g)
+	return &s
 }
 
 // defaultGear is what agents have that nobody configured: files, a plan, and

@@ -34,15 +34,7 @@ func (x *checkup) programs(ctx context.Context) {
 	} else {
 		x.ok("ripgrep", "%s", v)
 	}
-	for _, name := range []string{"claude", "codex"} {
-		if _, err := exec.LookPath(name); err != nil {
-			x.ok(name, "not installed, and nothing here needs it")
-		} else if v, err := versionOf(ctx, name); err != nil {
-			x.warn(name, "see whether "+name+" --version works in a terminal", "is installed and does not say its version: %v", err)
-		} else {
-			x.ok(name, "%s", v)
-		}
-	}
+	x.agentPrograms(ctx)
 }
 
 // versionOf is the first line a program says about its version.

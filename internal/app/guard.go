@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"conclave/internal/backend"
 	"conclave/internal/config"
 	"conclave/internal/event"
 	"conclave/internal/gear"
@@ -38,10 +39,17 @@ func guardVersions(paths []event.ContextPath, workspace string) {
 	}
 }
 
-// programs are the files that the commands of MCP servers name.
+// programs are the files that the commands of MCP servers name, and the agents that
+// are programs themselves.
 func (a *App) programs(seats []event.Seat) []string {
 	var out []string
 	for _, s := range seats {
+		var p backend.Program
+		if _, ok := config.FindProgram(s.Backend); ok && json.Unmarshal(s.Options, &p) == nil {
+			if at, err := locate(p, inImage(s)); err == nil {
+				out = append(out, at.files...)
+			}
+		}
 		var g gear.Gear
 		if len(s.Gear) == 0 || json.Unmarshal(s.Gear, &g) != nil {
 			continue

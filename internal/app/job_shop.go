@@ -53,6 +53,9 @@ func (h *shop) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var errs []error
+	if h.agent != nil {
+		errs = append(errs, dismiss(h.agent.Backend))
+	}
 	if h.kit != nil {
 		errs = append(errs, h.kit.Close())
 	}
@@ -152,7 +155,7 @@ func (h *shop) hire() error {
 	}
 	shop := &kit.Workshop{
 		Flow: h.id, Home: s.Dir, Kept: func() []string { return in(jobdir.Kept()...) }, Drafts: in(jobdir.Plan, jobdir.Memory), Firm: true,
-		State: a.state(), Env: os.LookupEnv, Sources: tools, Given: given, Engine: a.engine,
+		State: a.state(), Env: os.LookupEnv, Sources: tools, Given: given, Engine: a.engine, Program: a.needs,
 	}
 	k, err := shop.Kit(s.Seat)
 	if err != nil {

@@ -87,7 +87,11 @@ func configured(spec event.RunSpec) *config.File {
 	f := &config.File{Settings: config.Settings{ContextPaths: spec.ContextPaths}}
 	for _, s := range spec.Seats {
 		c := config.Agent{ID: s.Agent}
-		_ = json.Unmarshal(s.Options, &c.API) // whoever cannot be read cannot be opened
+		var into any = &c.API
+		if _, ok := config.FindProgram(s.Backend); ok {
+			into = &c.CLI
+		}
+		_ = json.Unmarshal(s.Options, into) // whoever cannot be read cannot be opened
 		_ = json.Unmarshal(s.Gear, &c.Gear)
 		f.Agents = append(f.Agents, c)
 	}

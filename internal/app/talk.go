@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -88,12 +89,20 @@ type speaker struct {
 func (h *speaker) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.kit == nil {
-		return nil
+	return h.leave()
+}
+
+// leave lets the agent go. The lock is held.
+func (h *speaker) leave() error {
+	var errs []error
+	if h.talker != nil {
+		errs = append(errs, dismiss(h.talker.Agent.Backend))
 	}
-	err := h.kit.Close()
+	if h.kit != nil {
+		errs = append(errs, h.kit.Close())
+	}
 	h.talker, h.kit = nil, nil
-	return err
+	return errors.Join(errs...)
 }
 
 // host is the agent that takes a turn, with what it may reach in it.
@@ -116,9 +125,7 @@ func (h *chair) host(ctx context.Context, w talk.Work) (*agent.Talker, error) {
 // hire makes the agent of what was recorded.
 func (h *chair) hire(s event.Staffed) error {
 	a, k := h.a, &h.agent
-	if k.kit != nil {
-		_ = k.kit.Close()
-	}
+	_ = k.leave() // what is left of it is swept
 	k.of, k.kit, k.talker = s, nil, nil
 	given, err := kit.OpenGiven(a.givenFile())
 	if err != nil {
@@ -133,7 +140,7 @@ func (h *chair) hire(s event.Staffed) error {
 	}
 	k.shop = &kit.Workshop{
 		Flow: h.id, Spec: event.RunSpec{ContextPaths: s.ContextPaths}, Home: s.Dir, Shown: []string{a.state("runs")}, Kept: project.Store{Dir: s.Dir}.Kept,
-		State: a.state(), Env: os.LookupEnv, Sources: tools, Given: given, Engine: a.engine,
+		State: a.state(), Env: os.LookupEnv, Sources: tools, Given: given, Engine: a.engine, Program: a.needs,
 	}
 	if k.kit, err = k.shop.Kit(s.Seat); err != nil {
 		return err

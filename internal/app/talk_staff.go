@@ -146,10 +146,6 @@ func (a *App) apart(dir, file string, seats []event.Seat) error {
 	if own, ok := config.UserDir(); ok {
 		state = append(state, own)
 	}
-	holds := func(dir, path string) bool {
-		in, err := filepath.Rel(dir, path)
-		return err == nil && filepath.IsLocal(in)
-	}
 	for _, kept := range state {
 		if kept = named(kept); holds(kept, dir) && dir != a.workspaceDir(nil) {
 			return control.Usagef("interactive_mode.workspace is %s, where agents write, and that lies in %s, which is the program's own; name a folder of its own", dir, kept)

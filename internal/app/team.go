@@ -112,10 +112,13 @@ func (a *App) unconfigured(ctx context.Context) team {
 // seatOf is a configured agent as a run records it.
 func seatOf(c config.Agent) event.Seat {
 	s := event.Seat{Agent: c.ID, Backend: c.Backend, Model: c.Model, Prompt: c.Prompt, Gear: gearOf(c.Gear)}
-	if c.API.Provider == "" {
-		s.Options = options(scripted{Script: c.Script, Persona: c.Persona, Pace: c.Pace})
-	} else {
+	switch {
+	case c.CLI.Provider != "":
+		s.Options = options(c.CLI)
+	case c.API.Provider != "":
 		s.Options = options(c.API)
+	default:
+		s.Options = options(scripted{Script: c.Script, Persona: c.Persona, Pace: c.Pace})
 	}
 	return s
 }

@@ -131,6 +131,9 @@ func wrongType(name string) string {
 	if name == "demo" {
 		return ""
 	}
+	if k, ok := config.FindProgram(name); ok && k.Command != "" {
+		return ""
+	}
 	p, ok := config.FindProvider(name)
 	if !ok {
 		return fmt.Sprintf("there is no agent of type %q%s", name, orMeant(config.NearProviders(name)))
@@ -179,7 +182,7 @@ const most = 3
 func whoIsHere(here []control.Provider) []string {
 	var out []string
 	for _, p := range here {
-		if p.Model != "" && len(out) < most {
+		if (p.Model != "" || p.Login) && len(out) < most {
 			out = append(out, p.Type)
 		}
 	}
@@ -196,8 +199,11 @@ func foundHere(here []control.Provider) string {
 	var out []string
 	for _, p := range here {
 		where := p.Key
-		if p.Local {
+		switch {
+		case p.Local:
 			where = "on this machine"
+		case p.Login:
+			where = "logged in"
 		}
 		out = append(out, fmt.Sprintf("%s (%s)", p.Type, where))
 	}
@@ -219,6 +225,11 @@ func (o initOptions) team(here []control.Provider) ([]config.SketchAgent, error)
 			continue
 		}
 		p, _ := config.FindProvider(name)
+		k, own := config.FindProgram(name)
+		if own {
+			out = append(out, config.SketchAgent{Type: k.Type, Model: cmp.Or(o.chosen[i], byType[k.Type])})
+			continue
+		}
 		a := config.SketchAgent{Type: p.Type, Model: cmp.Or(o.chosen[i], byType[p.Type])}
 		if a.Model == "" && len(named) > 0 {
 			a.Model, named = named[0], named[1:]
@@ -243,6 +254,10 @@ func (o initOptions) modelsGiven() (named []string, byType map[string]string) {
 		if t, model, ok := strings.Cut(m, "="); ok {
 			if p, known := config.FindProvider(t); known {
 				byType[p.Type] = model
+				continue
+			}
+			if k, known := config.FindProgram(t); known {
+				byType[k.Type] = model
 				continue
 			}
 		}

@@ -65,6 +65,11 @@ func (q questions) agents(o *initOptions, here []control.Provider) error {
 	for _, p := range config.Providers() {
 		types = append(types, p.Type)
 	}
+	for _, p := range config.Programs() {
+		if p.Command != "" { // else nobody could guess it
+			types = append(types, p.Type)
+		}
+	}
 	q.say("Types: %s.", strings.Join(types, ", "))
 	_, err := q.until("Agents, by type, with commas", strings.Join(whoIsHere(here), ","), func(s string) string {
 		o.agents = nil

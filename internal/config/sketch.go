@@ -18,7 +18,8 @@ type Sketch struct {
 	Bare bool
 }
 
-// A SketchAgent is one agent of a sketch. Of the demo Model is the persona.
+// A SketchAgent is one agent of a sketch. Of the demo Model is the persona; programs
+// need none.
 type SketchAgent struct{ Type, Model string }
 
 // SchemaFile is where a sketch expects the schema, beside itself.
@@ -97,12 +98,20 @@ func (w sketcher) agent(a SketchAgent, id string, shell bool) {
 	if p, ok := FindProvider(a.Type); ok && len(p.Keys) > 0 {
 		w.lines(in, fmt.Sprintf("Its key is in %s.", strings.Join(p.Keys, " or ")))
 	}
+	if p, ok := FindProgram(a.Type); ok && len(p.Keys) > 0 {
+		w.lines(in, fmt.Sprintf("Its key is in %s; without one it is used as you have logged it in.", strings.Join(p.Keys, " or ")))
+	}
 	w.key(in, backend+"type", a.Type)
 	if a.Type == "demo" {
 		w.key(in, backend+"persona", a.Model)
 		return
 	}
-	w.key(in, backend+"model", plainText(a.Model))
+	if a.Model != "" {
+		w.key(in, backend+"model", plainText(a.Model))
+	}
+	if _, own := FindProgram(a.Type); own {
+		return // it runs commands by itself
+	}
 	if shell {
 		w.key(in, backend+"shell", "true")
 	}
