@@ -58,6 +58,17 @@ func (a *App) risks(f *config.File) []string {
 		if c.API.BaseURL != "" {
 			add("send what %s is asked, and its key, to %q", c.ID, c.API.BaseURL)
 		}
+		if p := c.CLI; p.Provider != "" {
+			kind, _ := config.FindProgram(p.Provider)
+			command := p.Command
+			if len(command) == 0 {
+				command = []string{kind.Command}
+			}
+			add("start the program %s for %s%s, with the network and what listens on this machine", quoted(command), c.ID, with(" with", "=", p.Env))
+			if p.BaseURL != "" {
+				add("send what %s is asked, and its key, to %q", c.ID, p.BaseURL)
+			}
+		}
 		g := c.Gear
 		for _, s := range g.Servers {
 			if s.URL != "" {
@@ -76,7 +87,7 @@ func (a *App) risks(f *config.File) []string {
 			if len(s.Env)+len(s.Set) > 0 {
 				add("hand variables of your environment to the commands of %s", c.ID)
 			}
-			if s.Network != "" && s.Network != "none" {
+			if s.Network != "" && s.Network != "none" && !g.Own {
 				add("let the commands of %s use the network, and what listens on this machine", c.ID)
 			}
 			for _, m := range s.Mounts {
