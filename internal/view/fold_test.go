@@ -33,6 +33,7 @@ func TestLaws(t *testing.T) {
 	t.Run("Clock", laws[view.Clock])
 	t.Run("Spend", laws[view.Spend])
 	t.Run("Team", laws[view.Team])
+	t.Run("TeamFeed", laws[view.TeamFeed])
 }
 
 func laws[T fold[T]](t *testing.T) {

@@ -72,6 +72,7 @@ func report(t *testing.T, log []event.Event) string {
 	if team := teamOver(log); team != "" {
 		section("team over time", team)
 		section("timeline", timelineText(timeline))
+		section("feed", feedText(log))
 		section("team", indented(t, teamAfter(log, len(log))))
 		row := view.RowOf(log[0], log[len(log)-1]).WithTeam(teamAfter(log, len(log)))
 		section("row", indented(t, row)+row.Title(30)+"\n")

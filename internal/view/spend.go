@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,7 +10,7 @@ import (
 )
 
 // SpendVersion is the version of a marshalled [Spend].
-const SpendVersion = 1
+const SpendVersion = 2
 
 // Spend is what a flow has used, told apart in every way people ask for: by phase,
 // by agent, by model, by tool and by run. It is a fold like the others; what runs
@@ -18,7 +19,7 @@ const SpendVersion = 1
 type Spend struct {
 	Seq   uint64    `json:"seq"`
 	Total SpendLine `json:"total"`
-	// Phases are those of a job, in order; Agents, Models and Tools in the order
+	// Phases are those of a job or of a team, in order; Agents, Models and Tools in the order
 	// in which they first did something.
 	Phases []SpendLine `json:"phases,omitempty"`
 	Agents []SpendLine `json:"agents,omitempty"`
@@ -31,6 +32,11 @@ type Spend struct {
 	Phase string                   `json:"phase,omitempty"`
 	Ran   map[string]string        `json:"ran,omitempty"`
 	Using map[event.AgentID]string `json:"using,omitempty"`
+	// Of a team: the phases of the roles, in which phase everybody works, and who
+	// has no verdict yet on coming in.
+	Stages  []event.TeamPhase        `json:"stages,omitempty"`
+	Works   map[event.AgentID]string `json:"works,omitempty"`
+	Joining []event.Event            `json:"joining,omitempty"`
 }
 
 // A SpendLine is one part of what was used.
@@ -83,6 +89,15 @@ func spent(lines []SpendLine, name string, m SpendLine) []SpendLine {
 func (s Spend) Apply(e event.Event) Spend {
 	s.Seq = e.Seq
 	switch f := e.Body.(type) {
+	case event.TeamStarted:
+		s.Stages = f.Phases
+		return s.joins(event.AgentID(f.Leader.Name), f.Leader.Name)
+	case event.Spawned:
+		s.Joining = newest(s.Joining, maxTeamPut, e)
+	case event.Admitted:
+		return s.joined(f.Ref, true)
+	case event.Refused:
+		return s.joined(f.Ref, false)
 	case event.PhaseBegun:
 		s.Phase = words(", ", fmt.Sprintf("phase %d", f.Phase), f.Kind)
 		s.Phases = spent(s.Phases, s.Phase, SpendLine{})
@@ -140,14 +155,46 @@ func (s Spend) calls(a event.AgentID, l SpendLine) Spend {
 		model = "unknown"
 	}
 	s.Models = spent(s.Models, model, l)
-	return s.during(s.Phase, l)
+	return s.during(s.phase(a), l)
 }
 
 // uses adds a use of a tool.
 func (s Spend) uses(a event.AgentID, tool string, l SpendLine) Spend {
 	s.Total = s.Total.add(l)
 	s.Agents, s.Tools = spent(s.Agents, string(a), l), spent(s.Tools, tool, l)
-	return s.during(s.Phase, l)
+	return s.during(s.phase(a), l)
+}
+
+// phase is the one an agent works in.
+func (s Spend) phase(a event.AgentID) string { return cmp.Or(s.Phase, s.Works[a]) }
+
+// joined takes in whether somebody comes into a team.
+func (s Spend) joined(ref string, in bool) Spend {
+	i := slices.IndexFunc(s.Joining, func(e event.Event) bool { return e.ID == ref })
+	if i < 0 {
+		return s
+	}
+	f, _ := s.Joining[i].Body.(event.Spawned)
+	if s.Joining = dropped(s.Joining, i); in {
+		return s.joins(f.Member, f.Role)
+	}
+	return s
+}
+
+// joins notes in which phase a member of a team works: what it uses is counted
+// there.
+func (s Spend) joins(a event.AgentID, role string) Spend {
+	for _, p := range s.Stages {
+		if slices.Contains(p.Roles, role) {
+			s.Works = maps.Clone(s.Works)
+			if s.Works == nil {
+				s.Works = map[event.AgentID]string{}
+			}
+			s.Works[a] = p.Name
+			return s
+		}
+	}
+	return s
 }
 
 func (s Spend) during(phase string, l SpendLine) Spend {
