@@ -43,7 +43,7 @@ func TestFitsTheScreen(t *testing.T) {
 	}{
 		{[]string{"doctor"}, "\nwarning  log            " + longFinding + " " + longPath + "\n                        → " + longFinding + "\n"},
 		{[]string{"explain"}, "  orchestrator.override                                       Whether a person may choose another winner before it presents: not at all, for so many seconds, or until somebody has decided\n"},
-		{[]string{"explain", "backend.type"}, "\n  Who offers the model, or demo or script, which call none. Where it is left out it is told from the model's name.\n"},
+		{[]string{"explain", "backend.type"}, "\n  Who offers the model; claude_code, codex or acp, which are programs of yours with tools of their own; or demo or script, which call no model. Where it is left out it is told from the model's name.\n"},
 		{[]string{"run", "--max-tokens", "a lot of them, and then as many again as there are in the budget of a whole year"}, "a whole year: write a whole number such as 200000\nSee: "},
 	} {
 		if got := on(false, tt.args...); !strings.Contains(got, tt.want) {
