@@ -27,6 +27,7 @@ var layers = []struct {
 	{"job", "event flow budget dialog"},
 	{"job/jobtest", "event flow job"},
 	{"team", "event flow budget dialog"},
+	{"team/teamtest", "event flow team"},
 	{"launch", "event"},
 	{"talk", "event flow budget dialog"},
 

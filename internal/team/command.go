@@ -1,10 +1,12 @@
 package team
 
 import (
+	"slices"
 	"time"
 
 	"conclave/internal/dialog"
 	"conclave/internal/event"
+	"conclave/internal/flow"
 )
 
 // Work asks a member, or the leader, to take a turn or to go on with one that was
@@ -140,3 +142,32 @@ const (
 
 // Key names the piece of work.
 func (w Work) Key() string { return w.Turn.Key(w.Agent) }
+
+// Pending lists what was asked for and has no outcome yet.
+func (t *Team) Pending() []flow.Command {
+	var out []flow.Command
+	for _, m := range t.s.Members {
+		switch u := m.Turn; {
+		case u == nil || !u.Live:
+		case u.Stopped:
+			out = append(out, flow.Stop{Work: u.WorkKey()})
+		default:
+			out = append(out, t.work(m))
+			for _, x := range m.Box {
+				out = append(out, u.tell(Note{Kind: NoteMail, Mail: &x}))
+			}
+		}
+	}
+	return out
+}
+
+// work is the command for the take that goes on.
+func (t *Team) work(m *member) Work {
+	u := m.Turn
+	return Work{
+		Agent: m.ID, Turn: u.Turn, Started: *t.s.Started, Role: m.Role, Leader: t.leads(m),
+		Mail: slices.Clip(u.Mail), Members: t.Members(), Tasks: t.Tasks(),
+		Root: m.Root, Shared: t.s.Shared, Again: u.Again, Part: m.Part(), Verdicts: slices.Clip(u.Verdicts),
+		Metered: t.rules().Budget.Limited(), Calls: max(t.rules().MaxCalls-u.Calls, 0),
+	}
+}

@@ -1,0 +1,151 @@
+package team
+
+import (
+	"slices"
+
+	"conclave/internal/event"
+	"conclave/internal/flow"
+)
+
+// post puts a message into a mailbox. Whoever is in the middle of a turn is told;
+// if the turn ends before it hears of it, it begins the next.
+func (t *Team) post(m *member, x Mail) []flow.Command {
+	if m == nil || m.Lost != nil {
+		return nil // nobody is there to read it
+	}
+	m.Box = append(slices.Clip(m.Box), x)
+	if x.Kind != MailNotice {
+		m.Reminded, m.Stalled = 0, false
+	}
+	return t.tellHeld(m)
+}
+
+// tellHeld tells a take that goes on of what it was not told of yet.
+func (t *Team) tellHeld(m *member) []flow.Command {
+	u := m.Turn
+	if u == nil || !u.Live || u.Cut || u.Stopped {
+		return nil
+	}
+	var do []flow.Command
+	for _, x := range m.Box {
+		if !slices.Contains(u.Noted, x.ID) {
+			u.Noted = append(u.Noted, x.ID)
+			do = append(do, u.tell(Note{Kind: NoteMail, Mail: &x}))
+		}
+	}
+	return do
+}
+
+// hear takes messages out of a mailbox, in the order in which they are named, and
+// returns them. What was taken back meanwhile is not there.
+func (m *member) hear(ids []string) []Mail {
+	var out []Mail
+	for _, id := range ids {
+		i := slices.IndexFunc(m.Box, func(x Mail) bool { return x.ID == id })
+		if i < 0 {
+			continue
+		}
+		out = append(out, m.Box[i])
+		m.Box = slices.Delete(slices.Clone(m.Box), i, i+1)
+	}
+	if m.Turn != nil {
+		for _, x := range out {
+			if x.Kind == MailQuestion {
+				m.Turn.Questions = append(m.Turn.Questions, x.ID)
+			}
+		}
+	}
+	return out
+}
+
+// mailed puts a message of a member into the mailboxes of its recipients. What the
+// leader writes to somebody who has asked is the answer.
+func (t *Team) mailed(e event.Event, b event.Mailed) []flow.Command {
+	x := Mail{ID: e.ID, At: e.At, Kind: MailMessage, From: e.Agent, Text: b.Text}
+	from := t.member(e.Agent)
+	if b.Question {
+		x.Kind = MailQuestion
+		from.Question = &question{ID: e.ID}
+	}
+	var do []flow.Command
+	for _, id := range once(b.To) {
+		m := t.member(id)
+		if m != nil && t.leads(from) {
+			m.answered()
+		}
+		do = append(do, t.post(m, x)...)
+	}
+	return do
+}
+
+// answered notes that somebody has written to it who can answer what it asked.
+func (m *member) answered() {
+	if m.Question != nil {
+		m.Question.Answered = true
+	}
+}
+
+// messaged puts what a person says into mailboxes.
+func (t *Team) messaged(e event.Event, b event.Messaged) []flow.Command {
+	var do []flow.Command
+	for _, id := range t.recipients(b) {
+		m := t.member(id)
+		if m == nil {
+			continue // a damaged log; Check says so
+		}
+		m.answered()
+		do = append(do, t.post(m, Mail{ID: e.ID, At: e.At, Kind: MailPerson, By: b.By, Text: b.Text})...)
+	}
+	return do
+}
+
+// recipients are those a person speaks to: the leader if nobody is named.
+func (t *Team) recipients(b event.Messaged) []event.AgentID {
+	if len(b.To) == 0 {
+		return []event.AgentID{t.leader().ID}
+	}
+	return once(b.To)
+}
+
+// withdraw takes a message of a person back from those who were not told it yet.
+func (t *Team) withdraw(id string) []flow.Command {
+	var do []flow.Command
+	for _, m := range t.s.Members {
+		if len(m.back(id)) == 0 {
+			continue
+		}
+		m.Box = slices.DeleteFunc(slices.Clone(m.Box), func(x Mail) bool { return x.ID == id })
+		if u := m.Turn; u != nil && u.Live && slices.Contains(u.Noted, id) {
+			do = append(do, u.tell(Note{Kind: NoteTakenBack, Back: id}))
+		}
+	}
+	return do
+}
+
+// back is the message of a person that can be taken back from a mailbox.
+func (m *member) back(id string) []Mail {
+	i := slices.IndexFunc(m.Box, func(x Mail) bool { return x.ID == id && x.Kind == MailPerson })
+	if i < 0 {
+		return nil
+	}
+	return m.Box[i : i+1]
+}
+
+func ids(list []Mail) []string {
+	var out []string
+	for _, x := range list {
+		out = append(out, x.ID)
+	}
+	return out
+}
+
+// once is a list without what stands in it again.
+func once(list []event.AgentID) []event.AgentID {
+	var out []event.AgentID
+	for _, id := range list {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
