@@ -66,6 +66,8 @@ func idOf(now view.Snapshot) event.FlowID {
 		return now.Job.ID
 	case now.Session != nil:
 		return now.Session.ID
+	case now.Team != nil:
+		return now.Team.ID
 	}
 	return now.Card.ID
 }

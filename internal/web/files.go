@@ -145,6 +145,10 @@ func (s *Server) jobFile(r *http.Request) (any, error) {
 // download gives a file to be saved. It is never shown as what it says it is.
 func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	f, content, err := s.file(r)
+	s.save(w, r, f, content, err)
+}
+
+func (s *Server) save(w http.ResponseWriter, r *http.Request, f control.JobFile, content []byte, err error) {
 	if err != nil {
 		s.answer(w, r, nil, err)
 		return

@@ -143,6 +143,16 @@ func (s *Server) row(r *http.Request, f control.Flow) row {
 		one.Working = !one.Needs && !f.Job.Over()
 		one.Why, one.State = f.Why, jobWords(f.Job)
 	}
+	if f.Kind == view.KindTeam && f.Damaged == "" {
+		one.Needs = f.Waiting && !f.Answered
+		one.Working = !one.Needs && !f.Finished
+		switch {
+		case f.Finished:
+			one.State = cmp.Or(teamEnds[f.Status], string(f.Status))
+		case one.Working:
+			one.State = "running"
+		}
+	}
 	if one.Stopped = stopped(f); one.Stopped { // a person has to have it go on
 		one.Needs, one.Working, one.State = true, false, stoppedWords
 	}
@@ -152,7 +162,7 @@ func (s *Server) row(r *http.Request, f control.Flow) row {
 // stoppedWords is how a flow stands that somebody has to have go on.
 const stoppedWords = "stopped: nobody drives it"
 
-// stopped reports whether a job or a session is in the middle of something that
+// stopped reports whether a job, a team or a session is in the middle of something that
 // goes no further: whoever drove it is gone.
 func stopped(f control.Flow) bool {
 	switch {
@@ -160,6 +170,8 @@ func stopped(f control.Flow) bool {
 		return false
 	case f.Kind == view.KindJob:
 		return !f.Job.Frozen() && !f.Job.Over()
+	case f.Kind == view.KindTeam:
+		return true
 	}
 	return f.Kind == view.KindSession && !idle(f)
 }
@@ -168,19 +180,28 @@ func idle(f control.Flow) bool {
 	return f.Kind == view.KindSession && (f.Doing == view.SessionIdle || f.Doing == "")
 }
 
-// progress adds to a job what it does, or has done. For that its log is read.
+// progress adds to a job or a team what it does, or has done. For that its log is
+// read.
 func (s *Server) progress(r *http.Request, one *row) {
-	if one.Kind != view.KindJob || one.Damaged != "" {
+	if one.Kind != view.KindJob && one.Kind != view.KindTeam || one.Damaged != "" {
 		return
 	}
 	now, err := s.Control.Open(r.Context(), one.ID)
-	if err != nil || now.Job == nil {
-		return
-	}
-	if e := now.Job.Ended; e != nil {
+	switch {
+	case err != nil:
+	case now.Job != nil && now.Job.Ended != nil:
+		e := now.Job.Ended
 		one.Preview = cmp.Or(clip(e.Summary, 240), clip(e.Why, 240), one.Preview)
-	} else {
+	case now.Job != nil:
 		one.Preview = cmp.Or(now.Job.Doing, one.Preview)
+	case now.Team != nil && now.Team.Ended != nil:
+		e := now.Team.Ended
+		one.Preview = cmp.Or(clip(e.Why, 240), clip(s.text(r.Context(), e.Summary), 240), one.Preview)
+	case now.Team != nil:
+		one.Preview = cmp.Or(teamDoing(*now.Team), one.Preview)
+		if one.Needs && !one.Stopped {
+			one.State = teamWords(*now.Team, false)
+		}
 	}
 }
 

@@ -32,8 +32,11 @@ func (s *Server) to(r *http.Request, kind, what string, into any) (saying, error
 	return saying{to: event.FlowID(r.PathValue("id")), what: what, asked: asked, now: now}, nil
 }
 
-// going refuses what is said to a run that is over: nobody will hear it.
+// going refuses what is said to a run or a team that is over: nobody will hear it.
 func (y *saying) going() error {
+	if t := y.now.Team; t != nil && t.Ended != nil {
+		return refused("over", "This team is over: "+teamWords(*t, false)+".")
+	}
 	if y.now.Card.Phase == view.PhaseFinished {
 		return refused("over", "This run is over: "+string(y.now.Card.Status)+".")
 	}

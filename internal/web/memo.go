@@ -59,6 +59,9 @@ type story struct {
 	seq      uint64
 	timeline view.Timeline
 	answers  view.Answers
+	// Of a team: what people follow it by.
+	isTeam bool
+	feed   view.TeamFeed
 	// Of a companion: the job it is about, or as it is outlined.
 	job      event.FlowID
 	outlined []event.Outlined
@@ -67,6 +70,10 @@ type story struct {
 // apply returns the story after one more event.
 func (y story) apply(e event.Event) story {
 	y.seq = e.Seq
+	if _, begins := e.Body.(event.TeamStarted); begins || y.isTeam {
+		y.isTeam, y.feed = true, y.feed.Apply(e)
+		return y
+	}
 	y.timeline, y.answers = y.timeline.Apply(e), y.answers.Apply(e)
 	switch b := e.Body.(type) {
 	case event.SessionStarted:

@@ -51,6 +51,8 @@ func kindOf(s view.Snapshot) string {
 		return view.KindJob
 	case s.Session != nil:
 		return view.KindSession
+	case s.Team != nil:
+		return view.KindTeam
 	}
 	return view.KindRun
 }
@@ -138,6 +140,8 @@ func gatesOf(now view.Snapshot) []view.Gate {
 		return now.Job.Gates
 	case now.Session != nil:
 		return now.Session.Gates
+	case now.Team != nil:
+		return now.Team.Gates
 	}
 	return now.Card.Gates
 }

@@ -88,7 +88,7 @@ func TestEveryRouteIsDescribedAndServed(t *testing.T) {
 // What is answered is what is described: no field is missing that pages may count
 // on, and none is there of which they do not know.
 func TestAnswersAreAsDescribed(t *testing.T) {
-	d, doc := newDesk(t), described(t)
+	d, doc := deskOn(t, newWorld().withTeam()), described(t)
 	d.add("talk-1", event.Said{Text: event.Inline("hello"), By: "you"})
 	for path, at := range map[string]string{
 		"/api/home": "/api/home", "/api/jobs/{id}": "/api/jobs/job-1", "/api/jobs/{id}/files": "/api/jobs/job-1/files",
@@ -97,7 +97,10 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"/api/jobs/{id}/abilities": "/api/jobs/job-1/abilities", "/api/sessions/{id}": "/api/sessions/talk-1", "/api/runs/{id}": "/api/runs/run-1",
 		"/api/runs/{id}/timeline": "/api/runs/run-1/timeline", "/api/runs/{id}/answers": "/api/runs/run-1/answers",
 		"/api/flows/{id}/audit": "/api/flows/run-1/audit", "/api/settings": "/api/settings", "/api/health": "/api/health",
-		"/api/changes": "/api/changes?watch=job-1,home",
+		"/api/changes": "/api/changes?watch=job-1,home", "/api/teams/kinds": "/api/teams/kinds", "/api/teams/{id}": "/api/teams/team-1",
+		"/api/teams/{id}/feed": "/api/teams/team-1/feed", "/api/teams/{id}/mail": "/api/teams/team-1/mail",
+		"/api/teams/{id}/files": "/api/teams/team-1/files", "/api/teams/{id}/file": "/api/teams/team-1/file?path=x.md&member=pm",
+		"/api/teams/{id}/diff": "/api/teams/team-1/diff",
 	} {
 		op := doc.Paths[path]["get"]
 		want := doc.resolve(op.Responses["200"].Content["application/json"].Schema)
@@ -143,7 +146,7 @@ type dice struct {
 }
 
 var oddities = []string{
-	"", "job-1", "run-1", "talk-1", "chat-1", "..", "../x", "%00", "\x00", "review/1.1", "plan.md", "-1", "0", "1e9", "99999999999999999999", "null", "approve",
+	"", "job-1", "run-1", "talk-1", "chat-1", "team-1", "pm", "leader", "..", "../x", "%00", "\x00", "review/1.1", "plan.md", "-1", "0", "1e9", "99999999999999999999", "null", "approve",
 	"\u202e", "<script>", strings.Repeat("x", 3000), "home", "job-1,home", "a:b", "true", "on", "phase-1", "#", "日本",
 }
 
@@ -188,7 +191,7 @@ func (d dice) request(path, method string, op operation) *http.Request {
 		v := fmt.Sprint(d.value(p.Schema, 3))
 		switch {
 		case p.In == "path" && p.Name == "id" && d.IntN(4) > 0:
-			v = []string{"job-1", "run-1", "talk-1", "chat-1"}[d.IntN(4)]
+			v = []string{"job-1", "run-1", "talk-1", "chat-1", "team-1"}[d.IntN(5)]
 			fallthrough
 		case p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(v))
@@ -221,7 +224,7 @@ func (d dice) request(path, method string, op operation) *http.Request {
 // server is to blame.
 func TestRandomRequestsAreAnswered(t *testing.T) {
 	doc := described(t)
-	w := newWorld()
+	w := newWorld().withTeam()
 	s := New(Options{Control: w, Token: token, Assets: pages, Patience: time.Millisecond})
 	defer s.Close()
 	codes := map[int]int{}

@@ -101,7 +101,9 @@ func (s *Server) say(ctx context.Context, y saying) (any, error) {
 // wake has somebody drive a flow that was said something to.
 func (s *Server) wake(ctx context.Context, id event.FlowID, now view.Snapshot) error {
 	switch {
-	case now.Job != nil || now.Session != nil:
+	case now.Team != nil && now.Team.Ended != nil:
+		return nil
+	case now.Job != nil || now.Session != nil || now.Team != nil:
 		return s.Control.Wake(ctx, id)
 	case now.Card.Phase == view.PhaseFinished:
 		return nil

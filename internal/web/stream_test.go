@@ -417,3 +417,74 @@ func BenchmarkFanOut(b *testing.B) {
 		}
 	}
 }
+
+// SR-04: a team goes through many turns while a tab listens to it; its connection is
+// cut again and again, by the browser and by a server that ends, and taken up with
+// Last-Event-ID. Every event of the team is told once and in order, from the first
+// to the last, and those that browsers knew before have the names they had.
+func TestStreamOverAllTurnsOfATeam(t *testing.T) {
+	d := deskOn(t, newWorld())
+	story := bakery()
+	for round := 2; round < 40; round++ { // the leader and a member in turn
+		turn := event.Turn{Round: round, Take: 1}
+		for _, who := range []event.AgentID{"leader", "pm"} {
+			id := fmt.Sprintf("%s/%d", who, round)
+			story = append(story,
+				event.Fact{ID: "a/" + id, Agent: who, Body: event.Assigned{Turn: turn}},
+				event.Fact{ID: "m/" + id, Agent: who, Body: event.Mailed{Turn: turn, To: []event.AgentID{"leader"}, Text: event.Inline("x")}},
+				event.Fact{ID: "v/" + id, Body: event.Admitted{Ref: "m/" + id}},
+				event.Fact{ID: "c/" + id, Agent: who, Body: event.Concluded{Turn: turn}})
+		}
+	}
+	story = append(story, event.Fact{ID: "end", Body: event.TeamEnded{Status: event.StatusSuccess}})
+	d.mu.Lock()
+	d.fact("team-1", story[0])
+	d.mu.Unlock()
+
+	r := d.stream("team-1,home", "")
+	if e, _ := r.next(); e.name != "hello" {
+		t.Fatalf("hello is %v", e)
+	}
+	ahead := make(chan struct{}, 100) // a tab that is further behind is told to look anew
+	var team sync.WaitGroup
+	team.Go(func() {
+		for _, f := range story[1:] {
+			select {
+			case ahead <- struct{}{}:
+			case <-t.Context().Done():
+				return
+			}
+			d.mu.Lock()
+			d.fact("team-1", f)
+			d.mu.Unlock()
+		}
+	})
+	kinds := map[string]int{}
+	seen, server := uint64(1), d
+	for cuts := 0; seen < uint64(len(story)); {
+		c := r.changes(1)[0]
+		if c.Flow != "team-1" {
+			continue
+		}
+		<-ahead
+		if seen++; c.Seq != seen {
+			t.Fatalf("event %d is told where %d comes", c.Seq, seen)
+		}
+		if kinds[c.Kind]++; c.Agent != story[seen-1].Agent {
+			t.Errorf("event %d is of %q", seen, c.Agent)
+		}
+		if seen%7 != 0 {
+			continue
+		}
+		last := r.id
+		r.body.Body.Close()
+		if cuts++; cuts%5 == 0 { // another server: it has nothing at hand
+			server = deskOn(t, d.world)
+		}
+		r = server.stream("team-1,home", last)
+	}
+	team.Wait()
+	if kinds["assigned"] != 79 || kinds["mailed"] != 76 || kinds["concluded"] != 78 || kinds["team_ended"] != 1 || kinds["tool_called"] != 3 {
+		t.Errorf("told of: %v", kinds)
+	}
+}

@@ -1,5 +1,5 @@
-// Package web is the cockpit's server: what a browser shows of sessions, runs and
-// jobs, and what a person does there.
+// Package web is the cockpit's server: what a browser shows of sessions, runs, jobs
+// and teams, and what a person does there.
 //
 // [New] makes the server of a project. It serves the pages, a REST surface that
 // openapi.json describes, and one stream of server-sent events for each tab. Like
@@ -170,6 +170,22 @@ func (s *Server) routes() []route {
 		{pattern: "POST /api/runs/{id}/messages", json: s.message},
 		{pattern: "POST /api/runs/{id}/steer", json: s.steer},
 		{pattern: "POST /api/runs/{id}/cancel", json: s.cancelRun},
+
+		{pattern: "POST /api/teams", json: s.newTeam},
+		{pattern: "GET /api/teams/kinds", json: s.teamKinds},
+		{pattern: "GET /api/teams/{id}", json: s.team},
+		{pattern: "GET /api/teams/{id}/feed", json: s.teamFeed},
+		{pattern: "GET /api/teams/{id}/mail", json: s.teamMail},
+		{pattern: "GET /api/teams/{id}/files", json: s.teamFiles},
+		{pattern: "GET /api/teams/{id}/file", json: s.teamFile},
+		{pattern: "GET /api/teams/{id}/download", raw: s.teamDownload},
+		{pattern: "GET /api/teams/{id}/diff", json: s.teamDiff},
+		{pattern: "POST /api/teams/{id}/messages", json: s.tellTeam},
+		{pattern: "POST /api/teams/{id}/withdraw", json: s.takeBack},
+		{pattern: "POST /api/teams/{id}/members/{member}/stop", json: s.stopMember},
+		{pattern: "POST /api/teams/{id}/wrap-up", json: s.wrapUp},
+		{pattern: "POST /api/teams/{id}/cancel", json: s.cancelTeam},
+		{pattern: "POST /api/teams/{id}/rename", json: s.renameTeam},
 
 		{pattern: "POST /api/flows/{id}/gates/{gate}", json: s.replyGate},
 		{pattern: "POST /api/flows/{id}/gates/{gate}/hold", json: s.hold},

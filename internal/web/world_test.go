@@ -46,6 +46,7 @@ type world struct {
 	deltas  chan live.Delta
 	uploads map[string]string
 	jobs    int
+	teams   []control.TeamRequest
 }
 
 func newWorld() *world {
@@ -228,7 +229,10 @@ func (w *world) Flows(context.Context) ([]control.Flow, error) {
 		if now.Job != nil {
 			f.Row, f.Waiting = f.Row.WithJob(*now.Job), len(now.Job.Gates) > 0
 		}
-		if !w.alone && now.Job != nil {
+		if now.Team != nil {
+			f.Row, f.Waiting = f.Row.WithTeam(*now.Team), len(now.Team.Gates) > 0
+		}
+		if !w.alone && (now.Job != nil || now.Team != nil) {
 			f.Driver = &someone
 		}
 		out = append(out, f)

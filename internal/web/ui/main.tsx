@@ -19,6 +19,8 @@ import { SessionPage } from "./pages/session";
 import { RunPage } from "./pages/run";
 import { AuditPage } from "./pages/audit";
 import { Settings } from "./pages/settings";
+import { NewTeam } from "./team/new";
+import { TeamPage } from "./team/page";
 
 type Theme = "auto" | "light" | "dark";
 const theme = signal<Theme>((localStorage.getItem("theme") as Theme) || "auto");
@@ -43,6 +45,7 @@ function Page() {
     case "": return <Home />;
     case "new": return <NewJob />;
     case "jobs": return <JobPage key={id} id={id} tab={p[2] || ""} />;
+    case "teams": return id === "new" ? <NewTeam /> : <TeamPage key={id} id={id} tab={p[2] || ""} />;
     case "sessions": return <SessionPage key={id} id={id} />;
     case "runs": return <RunPage key={id} id={id} tab={p[2] || ""} />;
     case "audit": return <AuditPage key={id} id={id} />;
@@ -82,6 +85,7 @@ function App() {
     { key: "?", what: "this help", do: () => setHelp(true) },
     { key: "h", what: "home", do: () => go("/") },
     { key: "n", what: "new job", do: () => go("/new") },
+    { key: "T", what: "new team", do: () => go("/teams/new") },
     { key: "t", what: "dark or light", do: cycleTheme },
   ]);
   const at = place.value.path[0] || "";

@@ -6,14 +6,13 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { query, seg } from "../lib/api";
 import { useData } from "../lib/data";
 import { useKeys } from "../lib/keys";
-import type { JobFile, JobThread } from "../lib/types";
+import type { JobThread } from "../lib/types";
 import { Button, Loading } from "../parts/basic";
+import type { FileText } from "../parts/files";
 import { reviewing, useJob } from "./context";
 import { draftOf } from "./drafts";
 import { Editor } from "./editor";
 import { NewComment, ThreadCard } from "./threads";
-
-export interface FileText { file: JobFile; text?: string; html?: string; binary?: boolean; more?: boolean; note?: string }
 
 export function Doc({ path, missing }: { path: string; missing: string }) {
   const { id, d } = useJob();

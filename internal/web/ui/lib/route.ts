@@ -44,8 +44,9 @@ document.addEventListener("click", (e) => {
 
 export const to = {
   job: (id: string, tab = "", q = "") => "/jobs/" + encodeURIComponent(id) + (tab ? "/" + tab : "") + q,
+  team: (id: string, tab = "", q = "") => "/teams/" + encodeURIComponent(id) + (tab ? "/" + tab : "") + q,
   session: (id: string) => "/sessions/" + encodeURIComponent(id),
   run: (id: string, tab = "") => "/runs/" + encodeURIComponent(id) + (tab ? "/" + tab : ""),
   audit: (id: string, seq?: number) => "/audit/" + encodeURIComponent(id) + (seq ? "?seq=" + seq : ""),
-  row: (r: { kind: string; id: string }) => (r.kind === "job" ? to.job(r.id) : r.kind === "session" ? to.session(r.id) : to.run(r.id)),
+  row: (r: { kind: string; id: string }) => (r.kind === "job" ? to.job(r.id) : r.kind === "team" ? to.team(r.id) : r.kind === "session" ? to.session(r.id) : to.run(r.id)),
 };

@@ -14,7 +14,7 @@ export interface Row {
 }
 export interface HomeData { needs: Row[]; working: Row[]; done: Row[]; total: number; next?: number }
 
-const kinds = [["", "All"], ["job", "Jobs"], ["session", "Sessions"], ["run", "Runs"]];
+const kinds = [["", "All"], ["job", "Jobs"], ["team", "Teams"], ["session", "Sessions"], ["run", "Runs"]];
 
 export function Home() {
   useTitle("");
@@ -59,6 +59,7 @@ export function Home() {
         <h1>Home</h1>
         <span class="grow" />
         <Button onClick={begin} busy={task.busy}>New session</Button>
+        <a class="btn" href="/teams/new">New team</a>
         <a class="btn main" href="/new">New job</a>
       </div>
       <Trouble of={task.problem} />
@@ -72,7 +73,7 @@ export function Home() {
         <div class="columns">
           <Section name="Needs you" rows={home.needs} none="Nothing waits for you." tone="amber" />
           <Section name="At work" rows={home.working} none="Nothing is going on." tone="blue" />
-          <Section name="Done" count={home.total} rows={[...home.done, ...more]} none={q ? "Nothing that matches." : "Nothing yet. Begin with a new job or a session."} tone="gray">
+          <Section name="Done" count={home.total} rows={[...home.done, ...more]} none={q ? "Nothing that matches." : "Nothing yet. Begin with a new job, a team or a session."} tone="gray">
             {next !== undefined && <Button kind="quiet" busy={task.busy} onClick={() => task.run(async () => {
               const r = await get<HomeData>("/api/home" + query({ q, kind, limit: 30, offset: next }));
               setMore((m) => [...m, ...r.done]);
@@ -96,7 +97,7 @@ function Section({ name, rows, none, tone, count, children }: { name: string; ro
   );
 }
 
-const marks: Record<string, string> = { job: "Job", session: "Chat", run: "Run" };
+const marks: Record<string, string> = { job: "Job", team: "Team", session: "Chat", run: "Run" };
 
 function Line({ r }: { r: Row }) {
   return (
