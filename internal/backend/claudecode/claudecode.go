@@ -202,16 +202,24 @@ func (a *agent) converse(ctx context.Context, s *seat, in backend.Input, host ba
 		return err
 	}
 	say, next := thread.Next(in.Messages)
-	next.Native = s.session.native
+	next.Native, next.Heard = s.session.native, newID()
 	if err := next.Save(home, in.Thread); err != nil {
 		return err
 	}
 	t := newTurn(ctx, s.session, in, host, clock, out)
-	err = t.take(say)
+	err = t.take(next.Heard, say)
 	if !t.settled {
 		s.end()
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	next.Said = t.mark
+	if err := next.Save(home, in.Thread); err != nil {
+		return err
+	}
+	t.finish()
+	return nil
 }
 
 // ready has a process for the turn: the one of the last, if it is still right.
@@ -223,7 +231,10 @@ func (a *agent) ready(ctx context.Context, s *seat, in backend.Input, thread cli
 	if s.session != nil {
 		return thread, nil
 	}
-	var err error
+	thread, err := a.recall(in.Room, thread)
+	if err != nil {
+		return thread, err
+	}
 	s.session, err = a.start(ctx, in, kind, thread.Native, clock)
 	if errors.Is(err, errLost) {
 		thread = cli.Thread{} // begun again, with all that was said

@@ -8,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -132,7 +130,7 @@ var calm = []string{
 // environment is all the program knows besides its arguments. The key is not in it.
 func (a *agent) environment(s *session, room backend.Room) ([]string, error) {
 	env := append(slices.Clone(calm), "HOME="+room.Home())
-	if a.key == "" && a.program.BaseURL == "" {
+	if a.loggedIn() {
 		env = append(env, login()...)
 	} else {
 		var err error
@@ -147,20 +145,6 @@ func (a *agent) environment(s *session, room backend.Room) ([]string, error) {
 		env = append(env, name+"="+a.program.Env[name])
 	}
 	return env, nil
-}
-
-// login is where the program finds that its user has logged in. On a Mac that is
-// in the keychain, under a name that a folder given to it would change.
-func login() []string {
-	dir := os.Getenv("CLAUDE_CONFIG_DIR")
-	home, err := os.UserHomeDir()
-	switch {
-	case dir == "" && err != nil:
-		return nil
-	case dir == "" && runtime.GOOS == "darwin":
-		return []string{"HOME=" + home}
-	}
-	return []string{"CLAUDE_CONFIG_DIR=" + cmp.Or(dir, filepath.Join(home, ".claude"))}
 }
 
 // A deadError is that the process ended before it answered.

@@ -40,9 +40,10 @@ type turn struct {
 	speech  speech
 	usage   event.Usage
 	stop    string
-	failed  error // what the last result reported
-	quiet   bool  // nothing more is passed on, and nothing more may be done
-	settled bool  // the process is ready for another turn
+	mark    string // of what it said last
+	failed  error  // what the last result reported
+	quiet   bool   // nothing more is passed on, and nothing more may be done
+	settled bool   // the process is ready for another turn
 }
 
 func newTurn(ctx context.Context, s *session, in backend.Input, host backend.ToolHost, clock *cli.Clock, out *outlet) *turn {
@@ -56,23 +57,23 @@ func newTurn(ctx context.Context, s *session, in backend.Input, host backend.Too
 	return t
 }
 
-// take says something to the program and listens until the turn is over.
-func (t *turn) take(say cli.Say) error {
+// take says something to the program, under a mark, and listens until the turn is
+// over.
+func (t *turn) take(mark string, say cli.Say) error {
 	t.attach(t)
-	err := t.run(say)
+	t.say(mark, say.Text, say.Images)
+	err := t.run()
 	t.cancel()
 	close(t.over)
 	t.attach(nil)
 	t.calls.Wait()
-	if err != nil || t.out.left {
-		return err
-	}
-	t.out.put(backend.Delta{Done: &backend.Done{Stop: t.stop, Usage: t.usage}})
-	return nil
+	return err
 }
 
-func (t *turn) run(say cli.Say) error {
-	t.say(say.Text, say.Images)
+// finish ends the reply of a turn that is over.
+func (t *turn) finish() { t.out.put(backend.Delta{Done: &backend.Done{Stop: t.stop, Usage: t.usage}}) }
+
+func (t *turn) run() error {
 	var enough <-chan time.Time // nothing more is wanted, and the program had time to notice
 	for !t.done() {
 		select {
@@ -125,8 +126,7 @@ func (t *turn) run(say cli.Say) error {
 }
 
 // say tells the program something; it counts as taken in when it is echoed.
-func (t *turn) say(text string, images []backend.Image) {
-	id := newID()
+func (t *turn) say(id, text string, images []backend.Image) {
 	t.pending[id] = true
 	t.results = 0
 	t.send(userLine(id, text, images))
@@ -235,6 +235,7 @@ func (t *turn) said(l line) error {
 	if l.Parent != "" || len(l.Error) > 0 && string(l.Error) != "null" || json.Unmarshal(l.Message, &m) != nil {
 		return nil // an agent of its own, or an error in the form of a message: the result says it
 	}
+	t.mark = l.UUID
 	for _, b := range m.Content {
 		switch b.Type {
 		case "text":
@@ -281,7 +282,7 @@ func (t *turn) took(l line) error {
 			return err
 		}
 		if news != "" && !t.quiet {
-			t.say(news, nil)
+			t.say(newID(), news, nil)
 		}
 	}
 	return nil

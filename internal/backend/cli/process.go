@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -44,7 +45,7 @@ type Process struct {
 // Its streams are pipes of the system, and our copies of its ends stay open until
 // it has ended: a room may hand them on or copy them, both work.
 func Start(ctx context.Context, room backend.Room, c Command) (*Process, error) {
-	p := &Process{name: c.Argv[0], gone: make(chan struct{}), done: make(chan struct{})}
+	p := &Process{name: filepath.Base(c.Argv[0]), gone: make(chan struct{}), done: make(chan struct{})}
 	theirIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, broken("make a pipe", err)

@@ -24,7 +24,15 @@ type Thread struct {
 	Told     string `json:"told,omitempty"`
 	Pictures int    `json:"pictures,omitempty"`
 	At       int    `json:"at,omitempty"`
+	// Heard and Said are marks by which a backend finds again, in the program's own
+	// record, what it was told last and what it said last in a turn that was whole.
+	Heard string `json:"heard,omitempty"`
+	Said  string `json:"said,omitempty"`
 }
+
+// Untold is the thread as it was before the program was told anything new: what it
+// was told last was lost with it.
+func (t Thread) Untold() Thread { return Thread{Native: t.Native, Said: t.Said} }
 
 // A Say is what to tell a program in a turn.
 type Say struct {
@@ -49,14 +57,14 @@ func (t Thread) Next(messages []backend.Message) (Say, Thread) {
 		}
 	}
 	text, images := fresh(messages[at:])
-	next := Thread{Native: t.Native, Told: text, Pictures: len(images), At: at}
+	next := Thread{Native: t.Native, Said: t.Said, Told: text, Pictures: len(images), At: at}
 	say := Say{Text: text, Images: images}
-	again := t.Native != "" && t.At == at
+	again := t.Native != "" && t.At == at && (t.Told != "" || t.Pictures > 0)
 	rest, extends := strings.CutPrefix(text, t.Told+gap)
 	switch {
 	case again && t.Told == text && t.Pictures == len(images):
 		say = Say{Text: GoOn}
-	case again && extends && t.Told != "" && t.Pictures <= len(images):
+	case again && extends && t.Pictures <= len(images):
 		say = Say{Text: rest, Images: images[t.Pictures:]}
 	case text == "":
 		say.Text = GoOn
