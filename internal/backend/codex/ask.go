@@ -130,7 +130,8 @@ func (t *turn) action(method string, u update) (policy.Action, bool) {
 		}
 	}
 	a := all[0]
-	a.Also, a.Input = all[1:], object(map[string]any{"changes": changes})
+	a.Also = append(a.Also, all[1:]...)
+	a.Input = object(map[string]any{"changes": changes})
 	return a, true
 }
 

@@ -1,7 +1,6 @@
 package codex_test
 
 import (
-	"context"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -115,5 +114,3 @@ func TestTenTurnsInOneProcess(t *testing.T) {
 		}
 	}
 }
-
-var _ = context.Background

@@ -27,6 +27,7 @@ type turn struct {
 	server     *server
 	x          *rpc.Exchange
 	thread, id string // Codex's own names
+	mark       string // our name for what is said at its beginning
 	state      turnState
 	done       bool // Codex has ended the turn
 
@@ -45,8 +46,19 @@ type turn struct {
 // A note is something said to Codex while it works.
 type note struct{ id, text string }
 
-// hold takes the turn with the agent's server.
+// hold takes the turn with the agent's server. One that has run before may have
+// died meanwhile without anybody noticing; then another takes its place.
 func (t *turn) hold(ctx context.Context) error {
+	before := t.agent.server
+	err := t.with(ctx)
+	if before != nil && before == t.server && t.id == "" && backend.KindOf(err) == backend.Broken && ctx.Err() == nil {
+		err = t.with(ctx)
+	}
+	return err
+}
+
+// with takes the turn with the server that runs, or a new one.
+func (t *turn) with(ctx context.Context) error {
 	s, err := t.agent.serve(ctx, t.in.Room)
 	if err != nil {
 		return err
@@ -80,7 +92,7 @@ func (t *turn) speak(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := t.begin(ctx, say.Text, say.Images); err != nil {
+	if err := t.begin(ctx, t.mark, say.Text, say.Images); err != nil {
 		return err
 	}
 	for {
@@ -100,7 +112,7 @@ func (t *turn) speak(ctx context.Context) error {
 			t.end()
 			return nil
 		}
-		if err := t.begin(ctx, t.rest(), nil); err != nil {
+		if err := t.begin(ctx, t.name(), t.rest(), nil); err != nil {
 			return err
 		}
 	}
@@ -166,6 +178,17 @@ func (t *turn) open(ctx context.Context) (cli.Say, error) {
 		}
 	}
 	say, next := saved.Next(t.in.Messages)
+	if saved.Native != "" && say.Text != next.Told { // it was told some of it, we believe
+		heard, err := t.heard(ctx, id, mark(saved))
+		if err != nil {
+			return cli.Say{}, err
+		}
+		if !heard {
+			saved.At = -1
+			say, next = saved.Next(t.in.Messages)
+		}
+	}
+	t.mark = mark(next)
 	if saved.Native == "" {
 		var begun threadResult
 		if err := t.x.Call(ctx, "thread/start", t.params(""), &begun); err != nil {
@@ -176,6 +199,33 @@ func (t *turn) open(ctx context.Context) (cli.Say, error) {
 	t.thread, next.Native = id, id+"#"+shape
 	t.server.loaded[id] = true
 	return say, next.Save(home, t.in.Thread)
+}
+
+// heard reports whether the last turn of a native thread began with what the mark
+// stands for. It is not so if this process, or Codex, died before it was sent.
+func (t *turn) heard(ctx context.Context, id, mark string) (bool, error) {
+	var turns turnsResult
+	err := t.x.Call(ctx, "thread/turns/list", turnsParams{Thread: id, Limit: 1, Sort: "desc", Items: "full"}, &turns)
+	if _, refused := err.(*rpc.Error); refused {
+		return true, nil // nobody can say
+	}
+	for _, turn := range turns.Data {
+		for _, i := range turn.Items {
+			if i.ClientID == mark {
+				return true, err
+			}
+		}
+	}
+	return false, err
+}
+
+// mark stands for what a thread was told last.
+func mark(t cli.Thread) string { return "conclave-" + digest(t.At, t.Told, t.Pictures) }
+
+func digest(v ...any) string {
+	p, _ := json.Marshal(v) // strings, numbers and valid JSON
+	sum := sha256.Sum256(p)
+	return hex.EncodeToString(sum[:8])
 }
 
 // params are those of the native thread with this ID, or of a new one.
@@ -194,21 +244,17 @@ func (t *turn) params(id string) threadParams {
 }
 
 // shape stands for what a native thread cannot change.
-func (t *turn) shape() string {
-	p, _ := json.Marshal([]any{t.in.System, t.in.Tools}) // strings and valid JSON
-	sum := sha256.Sum256(p)
-	return hex.EncodeToString(sum[:8])
-}
+func (t *turn) shape() string { return digest(t.in.System, t.in.Tools) }
 
 // begin starts a turn in the native thread.
-func (t *turn) begin(ctx context.Context, text string, images []backend.Image) error {
+func (t *turn) begin(ctx context.Context, name, text string, images []backend.Image) error {
 	t.done, t.state = false, turnState{}
 	input := words(text)
 	for _, i := range images {
 		input = append(input, userInput{Type: "image", URL: dataURL(i)})
 	}
 	var begun turnResult
-	if err := t.x.Call(ctx, "turn/start", turnParams{Thread: t.thread, Message: t.name(), Input: input}, &begun); err != nil {
+	if err := t.x.Call(ctx, "turn/start", turnParams{Thread: t.thread, Message: name, Input: input}, &begun); err != nil {
 		return err
 	}
 	t.id = begun.Turn.ID
@@ -236,7 +282,7 @@ func (t *turn) rest() string {
 // name is one for something said.
 func (t *turn) name() string {
 	t.told++
-	return fmt.Sprintf("conclave-%d", t.told)
+	return fmt.Sprintf("conclave-note-%d", t.told)
 }
 
 func words(text string) []userInput {

@@ -79,6 +79,19 @@ type userInput struct {
 	URL      string     `json:"url,omitempty"`
 }
 
+type turnsParams struct {
+	Thread string `json:"threadId"`
+	Limit  int    `json:"limit"`
+	Sort   string `json:"sortDirection"`
+	Items  string `json:"itemsView"`
+}
+
+type turnsResult struct {
+	Data []struct {
+		Items []item `json:"items"`
+	} `json:"data"`
+}
+
 type turnResult struct {
 	Turn turnState `json:"turn"`
 }
