@@ -79,6 +79,7 @@ var layers = []struct {
 	{"tool/web", "gear policy tool tool/typed"},
 	{"tool/project", "event policy project tool tool/typed"},
 	{"tool/todo", "tool tool/typed"},
+	{"tool/team", "event tool tool/typed"},
 	{"proc", "event"},
 	{"backend/cli/clitest", "event policy backend proc"},
 	{"tool/mcp", "event gear policy proc tool tool/typed"},
