@@ -9,8 +9,9 @@
 // The agent that a person talks to in a session has sections of its own: talk.go
 // has their table, the folder talk their files. The agent of a job has those of
 // job.go and the folder job, and is told at the beginning of a turn what brief.go
-// says; the companion of a job has those of companion.go. A program outside that
-// launches runs is told of them in outside.go.
+// says; the companion of a job has those of companion.go. A member of a team has
+// those of team.go and the folder team, and is told what mail.go says. A program
+// outside that launches runs is told of them in outside.go.
 //
 // The package is pure: the same [In] always gives the same text.
 package prompt
