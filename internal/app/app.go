@@ -137,6 +137,6 @@ func (a *App) existing(ctx context.Context) (eventlog.Log, error) {
 func (a *App) ignore() {
 	name := a.state(".gitignore")
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-		_ = os.WriteFile(name, []byte("# The configuration may be shared, everything else is this machine's.\n/*\n!/.gitignore\n!/config.yaml\n"), 0o600)
+		_ = os.WriteFile(name, []byte("# The configuration and descriptions of teams may be shared, everything else is this machine's.\n/*\n!/.gitignore\n!/config.yaml\n!/teams/\n/teams/*\n!/teams/*.yaml\n"), 0o600)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"conclave/internal/eventlog/sqlite"
 	"conclave/internal/job"
 	"conclave/internal/talk"
+	teamwork "conclave/internal/team"
 )
 
 // Check implements [control.Control].
@@ -81,6 +82,9 @@ func checkFlow(ctx context.Context, log eventlog.Log, id event.FlowID) []string 
 		}
 		if _, ok := events[0].Body.(event.JobStarted); ok {
 			return append(out, spelled(job.Check(events))...)
+		}
+		if _, ok := events[0].Body.(event.TeamStarted); ok {
+			return append(out, spelled(teamwork.Check(events))...)
 		}
 	}
 	return append(out, spelled(coord.Check(events))...)

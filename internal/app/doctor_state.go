@@ -107,14 +107,14 @@ func sound(flows []control.Flow) string {
 	n := map[string]int{}
 	for _, f := range flows {
 		switch f.Kind {
-		case view.KindSession, view.KindJob:
+		case view.KindSession, view.KindJob, view.KindTeam:
 			n[f.Kind]++
 		default:
 			n[view.KindRun]++
 		}
 	}
 	var all []string
-	for _, what := range []string{view.KindRun, view.KindSession, view.KindJob} {
+	for _, what := range []string{view.KindRun, view.KindSession, view.KindJob, view.KindTeam} {
 		switch {
 		case n[what] == 1:
 			all = append(all, "1 "+what)

@@ -48,7 +48,17 @@ func (a *App) Resume(ctx context.Context, id event.FlowID, takeOver bool, also .
 	}
 	if s, ok, err := jobBegun(ctx, log, id); err != nil || ok {
 		if err == nil {
-			err = a.untilSettled(ctx, log, id, s, takeOver, also...)
+			err = a.untilSettled(ctx, log, id, func(ctx context.Context, takeOver bool, watch func(bool), also ...event.Fact) error {
+				return a.work(ctx, log, id, s, takeOver, watch, also...)
+			}, takeOver, also...)
+		}
+		return err
+	}
+	if s, ok, err := teamBegun(ctx, log, id); err != nil || ok {
+		if err == nil {
+			err = a.untilSettled(ctx, log, id, func(ctx context.Context, takeOver bool, watch func(bool), also ...event.Fact) error {
+				return a.lead(ctx, log, id, s, takeOver, watch, also...)
+			}, takeOver, also...)
 		}
 		return err
 	}

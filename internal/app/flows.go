@@ -33,7 +33,7 @@ func (a *App) Flows(ctx context.Context) ([]control.Flow, error) {
 		}
 		if _, ok := f.First.Body.(event.SessionStarted); ok && f.Damaged == nil {
 			a.sessionRow(ctx, &row, f.Last.Seq)
-		} else if row.Kind == view.KindJob && f.Damaged == nil {
+		} else if (row.Kind == view.KindJob || row.Kind == view.KindTeam) && f.Damaged == nil {
 			a.jobRow(ctx, &row, f.Last.Seq)
 		} else if !row.Finished {
 			if d, ok, err := a.Driver(ctx, f.ID); err == nil && ok {
@@ -80,7 +80,7 @@ type listing struct {
 	running event.FlowID
 }
 
-// listed is a session or a job as a list shows it. One that has gone no further
+// listed is a session, a job or a team as a list shows it. One that has gone no further
 // since it was listed last is not read again.
 func (a *App) listed(ctx context.Context, row *control.Flow, seq uint64) (listing, bool) {
 	if d, ok, err := a.Driver(ctx, row.ID); err == nil && ok {
@@ -98,6 +98,8 @@ func (a *App) listed(ctx context.Context, row *control.Flow, seq uint64) (listin
 		x.row, x.asks, x.running = row.With(*s.Session), len(s.Session.Gates) > 0, s.Session.Running
 	case s.Job != nil:
 		x.row, x.asks = row.WithJob(*s.Job), len(s.Job.Gates) > 0
+	case s.Team != nil:
+		x.row, x.asks = row.WithTeam(*s.Team), len(s.Team.Gates) > 0
 	default:
 		return x, false
 	}
@@ -116,7 +118,7 @@ func (a *App) answered(ctx context.Context, rows []control.Flow) {
 	}
 	var wg sync.WaitGroup
 	for i := range rows {
-		if r := &rows[i]; (r.Kind == view.KindSession || r.Kind == view.KindJob) && r.Waiting && r.Driver == nil {
+		if r := &rows[i]; (r.Kind == view.KindSession || r.Kind == view.KindJob || r.Kind == view.KindTeam) && r.Waiting && r.Driver == nil {
 			wg.Go(func() { r.Answered = a.replied(ctx, log, r.ID) })
 		}
 	}
@@ -130,11 +132,7 @@ func (a *App) replied(ctx context.Context, log eventlog.Log, id event.FlowID) bo
 		return false
 	}
 	open := map[string]int{}
-	gates := now.Card.Gates
-	if now.Job != nil {
-		gates = now.Job.Gates
-	}
-	for _, g := range gates {
+	for _, g := range now.Gates() {
 		open[g.Gate] = g.Revision
 	}
 	for f, err := range log.Unheard(ctx, id) {
@@ -154,7 +152,7 @@ func (a *App) waiting(ctx context.Context, id event.FlowID) bool {
 	return err == nil && len(s.Card.Gates) > 0
 }
 
-// offline reports whether no agent of a run or a job calls a model.
+// offline reports whether no agent of a run, a job or a team calls a model.
 func offline(first event.Event) bool {
 	var seats []event.Seat
 	switch b := first.Body.(type) {
@@ -165,6 +163,8 @@ func offline(first event.Event) bool {
 			return false // whoever is configured when it comes to that
 		}
 		seats = []event.Seat{b.Seat}
+	case event.TeamStarted:
+		seats = seatsOf(b)
 	default:
 		return false
 	}
@@ -258,9 +258,16 @@ func (a *App) Send(ctx context.Context, id event.FlowID, f event.Fact) error {
 	if err != nil {
 		return err
 	}
-	if isJob {
+	_, isTeam, err := teamBegun(ctx, log, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case isJob:
 		f, err = a.toJob(ctx, id, f)
-	} else {
+	case isTeam:
+		f, err = a.toTeam(ctx, id, f)
+	default:
 		f, err = a.toOthers(ctx, log, id, f)
 	}
 	if err != nil {

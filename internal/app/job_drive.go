@@ -56,11 +56,46 @@ func jobStanding(ctx context.Context, log eventlog.Log, id event.FlowID) (*job.J
 	return d.(*job.Job), nil
 }
 
-// untilSettled drives a job until it waits for a person or is over, and nobody has
-// said anything more to it.
-func (a *App) untilSettled(ctx context.Context, log eventlog.Log, id event.FlowID, s event.JobStarted, takeOver bool, also ...event.Fact) error {
+// A settler is a job or a team, which comes to rest. Rests: nobody but a person
+// brings it further, or it is over. Ending: somebody wants it to end that is not
+// over yet.
+type settler struct {
+	flow.Decider
+	rests, ending bool
+}
+
+// settling is a job or a team as its decider sees it; ok is false for a flow that is
+// neither.
+func settling(ctx context.Context, log eventlog.Log, id event.FlowID) (s settler, ok bool, err error) {
+	if _, ok, err = jobBegun(ctx, log, id); err != nil || ok {
+		if err != nil {
+			return s, false, err
+		}
+		now, err := jobStanding(ctx, log, id)
+		if err != nil {
+			return s, false, err
+		}
+		return settler{now, now.AtRest(), now.Cancelling()}, true, nil
+	}
+	if _, ok, err = teamBegun(ctx, log, id); err != nil || !ok {
+		return s, false, err
+	}
+	now, err := teamStanding(ctx, log, id)
+	if err != nil {
+		return s, false, err
+	}
+	return settler{now, now.AtRest(), now.Ending() && !now.Done()}, true, nil
+}
+
+// A driving drives a job or a team until its context ends. Watch is told after every
+// change whether it is at rest.
+type driving func(ctx context.Context, takeOver bool, watch func(rests bool), also ...event.Fact) error
+
+// untilSettled drives a job or a team until it waits for a person or is over, and
+// nobody has said anything more to it.
+func (a *App) untilSettled(ctx context.Context, log eventlog.Log, id event.FlowID, drive driving, takeOver bool, also ...event.Fact) error {
 	for tries := 0; ; takeOver, also = false, nil {
-		err := a.workOn(ctx, log, id, s, takeOver, also...)
+		err := a.untilAtRest(ctx, drive, takeOver, also...)
 		switch {
 		case errors.Is(err, errAtRest):
 		case err != nil && ctx.Err() == nil && tries < cancelTries && cancelled(ctx, log, id):
@@ -78,25 +113,25 @@ func (a *App) untilSettled(ctx context.Context, log eventlog.Log, id event.FlowI
 	}
 }
 
-// cancelTries is how often a job that cannot go on is taken up to be cancelled: what
+// cancelTries is how often one that cannot go on is taken up to be cancelled: what
 // it cannot do may fail before anybody has heard that it is not wanted any more.
 const cancelTries = 3
 
-// cancelled reports whether somebody has asked for a job to end that is not over.
+// cancelled reports whether somebody has asked for one to end that is not over.
 func cancelled(ctx context.Context, log eventlog.Log, id event.FlowID) bool {
-	now, err := jobStanding(ctx, log, id)
-	if err != nil || now.Cancelling() {
-		return err == nil
+	now, ok, err := settling(ctx, log, id)
+	if err != nil || !ok || now.ending {
+		return err == nil && ok
 	}
 	return pending(ctx, log, id, func(b event.Body) bool { return event.Kind(b) == event.Kind(event.CancelRequested{}) })
 }
 
-func (a *App) workOn(ctx context.Context, log eventlog.Log, id event.FlowID, s event.JobStarted, takeOver bool, also ...event.Fact) error {
+func (a *App) untilAtRest(ctx context.Context, drive driving, takeOver bool, also ...event.Fact) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	timer := time.AfterFunc(never, func() { leave(errAtRest) })
 	defer timer.Stop()
-	return a.work(ctx, log, id, s, takeOver, func(rests bool) {
+	return drive(ctx, takeOver, func(rests bool) {
 		if timer.Stop(); rests {
 			timer.Reset(cmp.Or(a.linger, lull))
 		}

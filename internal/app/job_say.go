@@ -30,7 +30,22 @@ func (a *App) toJob(ctx context.Context, id event.FlowID, f event.Fact) (event.F
 	return f, err
 }
 
-// jobRow adds what is not at the ends of a job's log.
+// toTeam makes something that is said to a team fit for its inbox.
+func (a *App) toTeam(ctx context.Context, id event.FlowID, f event.Fact) (event.Fact, error) {
+	if s, ok := deciderOfTeam().(flow.Sorter); !ok || !s.Hears(f.Body) {
+		return f, control.Usagef("%s is not something to say to a team, and %s is one", event.Kind(f.Body), id)
+	}
+	m, ok := f.Body.(event.Messaged)
+	if !ok {
+		return f, nil
+	}
+	var err error
+	m.Text, err = a.shelve(ctx, m.Text)
+	f.Body = m
+	return f, err
+}
+
+// jobRow adds what is not at the ends of the log of a job or a team.
 func (a *App) jobRow(ctx context.Context, row *control.Flow, seq uint64) {
 	if x, ok := a.listed(ctx, row, seq); ok {
 		row.Row, row.Waiting = x.row, x.asks

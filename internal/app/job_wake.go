@@ -56,18 +56,11 @@ func (a *App) LastWords(id event.FlowID) string {
 	return strings.TrimSpace(text[at+1+len(mark):])
 }
 
-// busy reports whether a job or a session has something to do that waits for
+// busy reports whether a job, a team or a session has something to do that waits for
 // nobody but a driver.
 func (a *App) busy(ctx context.Context, log eventlog.Log, id event.FlowID) (bool, error) {
-	if _, ok, err := jobBegun(ctx, log, id); err != nil || ok {
-		if err != nil {
-			return false, err
-		}
-		now, err := jobStanding(ctx, log, id)
-		if err != nil {
-			return false, err
-		}
-		return !now.AtRest() || pendingFor(ctx, log, id, now), nil
+	if settled, ok, err := settling(ctx, log, id); err != nil || ok {
+		return err == nil && (!settled.rests || pendingFor(ctx, log, id, settled.Decider)), err
 	}
 	now, err := a.Open(ctx, id)
 	switch {
@@ -76,7 +69,7 @@ func (a *App) busy(ctx context.Context, log eventlog.Log, id event.FlowID) (bool
 	case now.Session != nil:
 		return !atRest(*now.Session) || unheard(ctx, log, id, now.Session.Kind), nil
 	}
-	return false, control.Usagef("%s is neither a job nor a session; go on with it: conclave resume %[1]s", id)
+	return false, control.Usagef("%s is no job, team or session; go on with it: conclave resume %[1]s", id)
 }
 
 // Adopt implements [control.Jobs].
@@ -88,7 +81,7 @@ func (a *App) Adopt(ctx context.Context) error {
 	var errs []error
 	for _, f := range flows {
 		switch b := f.First.Body.(type) {
-		case event.JobStarted:
+		case event.JobStarted, event.TeamStarted:
 		case event.SessionStarted:
 			if b.Kind != event.SessionCompanion {
 				continue

@@ -4,22 +4,20 @@ import (
 	"context"
 	"errors"
 
-	"conclave/internal/control"
+	"conclave/internal/engine"
 	"conclave/internal/event"
+	"conclave/internal/eventlog"
+	"conclave/internal/flow"
 )
 
-var errPending = errors.New("teams are not there yet")
+// squad does what a team decides, once its members are there.
+type squad struct{ now roster }
 
-func (a *App) NewTeam(context.Context, control.TeamRequest) (event.FlowID, error) {
-	return "", errPending
+func newSquad(*App, eventlog.Log, event.FlowID, event.TeamStarted) *squad { return &squad{} }
+
+func (h *squad) Do(_ context.Context, _ flow.Command, p engine.Port) []event.Fact {
+	p.Leave(errors.New("teams are not there yet"))
+	return nil
 }
-func (a *App) TeamKinds(context.Context) ([]control.TeamKind, error) { return nil, errPending }
-func (a *App) TeamFiles(context.Context, event.FlowID, event.AgentID) ([]control.JobFile, error) {
-	return nil, errPending
-}
-func (a *App) TeamFile(context.Context, event.FlowID, event.AgentID, string) (control.JobFile, []byte, error) {
-	return control.JobFile{}, nil, errPending
-}
-func (a *App) TeamDiff(context.Context, event.FlowID, event.AgentID) ([]control.FileDiff, error) {
-	return nil, errPending
-}
+
+func (h *squad) Close() error { return nil }

@@ -184,7 +184,14 @@ func (a *App) Trust() (string, []string, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && log {
+	known, err := knownFiles()
+	if err != nil {
+		return "", nil, err
+	}
+	risks, teams := a.trustTeams(known)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) && teams > 0 {
+		return a.state("teams"), risks, keepKnown(known)
+	} else if errors.Is(err, fs.ErrNotExist) && log {
 		return a.state("conclave.db"), nil, nil
 	}
 	f, err := config.LoadOver(base, file)
@@ -194,23 +201,42 @@ func (a *App) Trust() (string, []string, error) {
 	if err != nil {
 		return "", nil, &control.Usage{Err: err}
 	}
-	known, err := knownFiles()
-	if err != nil {
-		return "", nil, err
-	}
 	known[file] = f.Sum
+	return file, append(a.risks(f), risks...), keepKnown(known)
+}
+
+// trustTeams adds the project's own descriptions of teams to what is known, and
+// returns what they would do and how many there are.
+func (a *App) trustTeams(known map[string]event.Hash) (risks []string, n int) {
+	dir := a.state("teams")
+	for _, file := range yamlFiles(os.DirFS(dir), dir) {
+		t, err := config.LoadTeam(file)
+		if err != nil {
+			continue // nobody can use it
+		}
+		n++
+		known[file] = t.Sum
+		for _, r := range a.risks(described{Team: t}.risky()) {
+			risks = append(risks, r+" (team "+stem(file)+")")
+		}
+	}
+	return risks, n
+}
+
+// keepKnown keeps which files the user has said they know.
+func keepKnown(known map[string]event.Hash) error {
 	p, err := json.MarshalIndent(known, "", "  ")
 	if err != nil {
-		return "", nil, err
+		return err
 	}
 	name := trustFile()
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return "", nil, err
+		return err
 	}
 	if err := os.WriteFile(name+".new", append(p, '\n'), 0o600); err != nil {
-		return "", nil, err
+		return err
 	}
-	return file, a.risks(f), os.Rename(name+".new", name)
+	return os.Rename(name+".new", name)
 }
 
 // knownFiles are the configurations the user has said they know, by the hash

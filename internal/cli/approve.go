@@ -73,6 +73,8 @@ func (e *env) answer(ctx context.Context, c control.Control, typed []string, cho
 		return err
 	}
 	switch no := choice == event.PermitDeny; {
+	case g.Kind == event.GateTrouble && namesTeam(id):
+		return e.mendTeam(ctx, c, id, g, no, text)
 	case g.Kind == event.GateReview || g.Kind == event.GateTrouble: // of a job
 		d := decision{verb: "approve", revision: g.Revision, text: text}
 		if no {
@@ -195,10 +197,7 @@ func (e *env) onlyQuestion(ctx context.Context, c control.Control) (event.FlowID
 
 func gatesOf(ctx context.Context, c control.Control, id event.FlowID) ([]view.Gate, error) {
 	s, err := c.Open(ctx, id)
-	if s.Job != nil {
-		return s.Job.Gates, err
-	}
-	return s.Card.Gates, err
+	return s.Gates(), err
 }
 
 // among picks the question that was named. What nobody has pointed at is not
@@ -230,7 +229,7 @@ func (e *env) among(ctx context.Context, c control.Control, id event.FlowID, ope
 func sign(gate string) string { return string(event.HashOf([]byte(gate)))[:6] }
 
 func verb(choice string) string {
-	if choice == event.PermitDeny || choice == event.PlanDrop || choice == event.LaunchDeny {
+	if choice == event.PermitDeny || choice == event.PlanDrop || choice == event.LaunchDeny || choice == event.TroubleCancel {
 		return "deny"
 	}
 	return "approve"

@@ -36,6 +36,13 @@ func (e *env) cancelRun(ctx context.Context, c control.Control, typed, reason st
 	if err == nil && namesJob(id) {
 		return e.cancelJob(ctx, c, string(id), reason)
 	}
+	if err == nil && namesTeam(id) {
+		_, t, err := findTeam(ctx, c, string(id))
+		if err != nil {
+			return err
+		}
+		return e.stopTeam(ctx, c, id, t, reason)
+	}
 	if err == nil {
 		id, err = runOf(ctx, c, id)
 	}

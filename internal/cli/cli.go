@@ -132,7 +132,7 @@ goes on; with a TASK or --new a new one begins.`,
 			e.Color = false
 		}
 	}
-	root.AddCommand(newRun(e), newResume(e), newRuns(e), newSessions(e), newProjects(e), newLog(e), newApprove(e), newDeny(e), newTrust(e), newDrive(e), newJob(e),
+	root.AddCommand(newRun(e), newResume(e), newRuns(e), newSessions(e), newProjects(e), newLog(e), newApprove(e), newDeny(e), newTrust(e), newDrive(e), newJob(e), newTeam(e),
 		newInit(e), newValidate(e), newExplain(e), newSchema(e), newDoctor(e))
 	if e.mcp != nil {
 		root.AddCommand(newMCP(e))

@@ -52,6 +52,9 @@ the driver, and whatever the other still tries to record is refused.`,
 				if err := w.fresh(ctx, takeOver); err != nil {
 					return err
 				}
+				if namesTeam(id) {
+					return e.resumeTeam(ctx, w, takeOver)
+				}
 				if namesJob(id) {
 					return e.resumeJob(ctx, c, id, s, takeOver)
 				}
@@ -102,11 +105,11 @@ func unfinished(ctx context.Context, c control.Control, a []string, takeOver boo
 	var driven []event.FlowID
 	sessions := map[event.FlowID]bool{} // that go on with their runs
 	for _, f := range flows {
-		sessions[f.ID] = (isSession(f) || isJob(f)) && f.Damaged == "" && (f.State() == "unfinished" || f.State() == control.Answered)
+		sessions[f.ID] = rests(f) && f.Damaged == "" && (f.State() == "unfinished" || f.State() == control.Answered)
 	}
 	for _, f := range flows {
 		switch {
-		case f.Finished, f.Damaged != "", (isSession(f) || isJob(f)) && !sessions[f.ID], sessions[f.Parent]:
+		case f.Finished, f.Damaged != "", rests(f) && !sessions[f.ID], sessions[f.Parent]:
 		case f.Driver == nil:
 			return f.ID, nil
 		default:
@@ -125,6 +128,9 @@ func unfinished(ctx context.Context, c control.Control, a []string, takeOver boo
 	}
 	return "", control.Usagef("no run here is left to go on with; see: conclave runs")
 }
+
+// rests reports whether a flow can be at rest without being over.
+func rests(f control.Flow) bool { return isSession(f) || isJob(f) || isTeam(f) }
 
 // open begins the watch where the flow stands, so that a long one is shown at
 // once and its history is not told again. As JSON all of it is wanted.
@@ -173,7 +179,11 @@ func (w *watch) fresh(ctx context.Context, takeOver bool) error {
 			return fmt.Errorf("%s cannot be read: %s\nSee what is wrong with: conclave log check %s", f.ID, f.Damaged, f.ID)
 		}
 		if f.Finished {
-			return control.Usagef("%s is finished (%s); see it with: conclave runs show %s", f.ID, f.Status, f.ID)
+			look := "conclave runs show"
+			if isTeam(f) {
+				look = "conclave team show"
+			}
+			return control.Usagef("%s is finished (%s); see it with: %s %s", f.ID, f.Status, look, f.ID)
 		}
 		if f.Driver != nil && !takeOver {
 			return &control.Driven{Flow: f.ID, PID: f.Driver.PID}

@@ -40,7 +40,7 @@ func (e *env) listRuns(ctx context.Context, c control.Control, asJSON bool) erro
 	if err != nil {
 		return err
 	}
-	flows = slices.DeleteFunc(flows, func(f control.Flow) bool { return isSession(f) || isJob(f) })
+	flows = slices.DeleteFunc(flows, func(f control.Flow) bool { return rests(f) })
 	if asJSON {
 		for _, f := range flows {
 			if err := printJSON(e.Out, struct {

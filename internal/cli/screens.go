@@ -24,6 +24,10 @@ func (w *watch) newScreen(ctx context.Context) screen {
 		return &jsonScreen{w: w, ctx: ctx}
 	case w.show.quiet:
 		return silent{w.Err}
+	case namesTeam(w.id) && !w.show.everything:
+		return newTeamScreen(ctx, w.c, w.env, w.Err)
+	case namesTeam(w.id) && !w.show.tokens:
+		return newTeamScreen(ctx, w.c, w.env, w.Out)
 	case w.ErrTerminal && (w.OutTerminal || !w.following):
 		return newTerminal(w.env, w.id, w.stop != nil, newFeed(ctx, w.c, w.show.everything))
 	}

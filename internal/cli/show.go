@@ -43,6 +43,12 @@ func (e *env) showRun(ctx context.Context, c control.Control, id event.FlowID, a
 	if s.Session != nil {
 		return e.showSession(ctx, c, *s.Session, asJSON)
 	}
+	if s.Team != nil && asJSON {
+		return printJSON(e.Out, *s.Team)
+	}
+	if s.Team != nil {
+		return e.showTeam(ctx, c, *s.Team, false, false)
+	}
 	r, err := resolve(ctx, c, s.Result.RunResult())
 	if err != nil {
 		return err

@@ -196,6 +196,8 @@ func (e *env) heard(ctx context.Context, c control.Control, id event.FlowID, ref
 		what := "run"
 		if namesSession(id) {
 			what = "conversation"
+		} else if namesTeam(id) {
+			what = "team"
 		}
 		fmt.Fprintf(e.Out, "Noted. Nobody drives the %s now; it is told when it goes on: conclave resume %s\n", what, id)
 	}
@@ -216,6 +218,8 @@ func reception(ev event.Event, ref string) (verdict error, over bool) {
 		}
 	case event.Finished:
 		return control.Usagef("the run was over before this reached it"), true
+	case event.TeamEnded:
+		return control.Usagef("the team was over before this reached it"), true
 	}
 	return nil, false
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type watch struct {
 	id      event.FlowID
 	show    show
 	offline bool
+	yes     bool // permissions are given as they are asked for
 	// following: the lines are what was asked for; there is no result to print.
 	following bool
 
@@ -47,6 +49,7 @@ type watch struct {
 	result view.Result
 	seen   uint64 // events
 	over   bool
+	rest   uint64 // the event with which it came to rest, if it did
 	screen screen
 
 	// Of driving:
@@ -89,7 +92,7 @@ func (w *watch) run(parent context.Context, start func(context.Context) error) e
 	defer w.screen.close()
 	if w.opened != nil {
 		w.screen.open(w.first, *w.opened)
-		for _, g := range w.opened.Card.Gates {
+		for _, g := range w.opened.Gates() {
 			// Whoever takes the run up ends the turns that wait for permission.
 			if start == nil || g.Kind != event.GatePermission {
 				w.screen.ask(w.asks(ctx, g.Asked))
@@ -150,6 +153,9 @@ func (w *watch) loop(ctx context.Context, in inputs) error {
 				return w.left(ctx, err)
 			}
 			in.driven = nil // its last events are still to come
+			if err := w.settled(ctx); err != nil {
+				return w.left(ctx, err)
+			}
 		case s := <-in.signals:
 			if w.stop == nil {
 				return outcome{exitCancelled}
@@ -161,6 +167,9 @@ func (w *watch) loop(ctx context.Context, in inputs) error {
 			}
 		case <-tick:
 			w.screen.tick()
+		}
+		if w.rest > 0 && w.seen >= w.rest {
+			return w.end(ctx)
 		}
 		w.sayAlone()
 		if w.out.err != nil && w.stop == nil {
@@ -201,11 +210,36 @@ func (w *watch) event(ctx context.Context, e event.Event) {
 	w.screen.event(e)
 	switch b := e.Body.(type) {
 	case event.Asked:
-		w.screen.ask(w.asks(ctx, b))
-	case event.Finished:
+		if w.yes && w.stop != nil && b.Kind == event.GatePermission {
+			w.permit(ctx, b)
+		} else {
+			w.screen.ask(w.asks(ctx, b))
+		}
+	case event.Finished, event.TeamEnded:
 		w.over = true
 	case event.Resumed:
 		w.takenUp(e)
+	}
+}
+
+// settled notes where a team stands that was driven until it waits for a person:
+// the watch is over when all that was shown.
+func (w *watch) settled(ctx context.Context) error {
+	if !namesTeam(w.id) {
+		return nil
+	}
+	s, err := w.c.Open(ctx, w.id)
+	if err == nil && s.Team != nil && s.Team.Ended == nil {
+		w.rest = s.Seq
+	}
+	return err
+}
+
+// permit allows what is asked, once.
+func (w *watch) permit(ctx context.Context, b event.Asked) {
+	r := event.Replied{Gate: b.Gate, Choice: event.PermitOnce, Revision: b.Revision, By: "--yes"}
+	if err := w.c.Send(ctx, w.id, event.Fact{ID: replyID(), Body: r}); err != nil {
+		w.screen.notice(fmt.Sprintf("%s could not be allowed: %v", view.OneLine(b.Title), err))
 	}
 }
 
@@ -215,6 +249,9 @@ func (w *watch) asks(ctx context.Context, b event.Asked) string {
 	if err != nil {
 		what = "what it is about cannot be read: " + err.Error()
 	}
+	if b.Kind == event.GateTrouble {
+		return fmt.Sprintf("%s\n%s", view.OneLine(b.Title), strings.TrimRight(indented(what), "\n"))
+	}
 	return fmt.Sprintf("%s\n%sAllow it with: conclave approve %[3]s %[4]s\nRefuse it with: conclave deny %[3]s %[4]s", view.OneLine(b.Title), indented(what), w.id, sign(b.Gate))
 }
 
@@ -223,6 +260,9 @@ func (w *watch) end(ctx context.Context) error {
 	w.screen.close()
 	if w.following {
 		return nil
+	}
+	if namesTeam(w.id) {
+		return w.endTeam(ctx)
 	}
 	return w.finish(ctx)
 }

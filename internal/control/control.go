@@ -150,6 +150,8 @@ func (f Flow) State() string {
 		return f.sessionState()
 	case f.Kind == view.KindJob:
 		return f.jobState()
+	case f.Kind == view.KindTeam:
+		return f.teamState()
 	case f.Finished:
 		return string(f.Status)
 	case f.Driver != nil && f.Waiting:

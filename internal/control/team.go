@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"conclave/internal/event"
+	"conclave/internal/view"
 )
 
 // Teams is what surfaces can do with teams. A team is a flow: it is followed,
@@ -55,4 +56,19 @@ type TeamKind struct {
 	Roles []string `json:"roles"`
 	// Problem is why it cannot be used.
 	Problem string `json:"problem,omitempty"`
+}
+
+// teamState is how a team stands. One in trouble needs nobody to drive it.
+func (f Flow) teamState() string {
+	switch {
+	case f.Finished:
+		return string(f.Status)
+	case f.Waiting && f.Answered && f.Driver == nil:
+		return Answered
+	case f.Team == view.TeamTrouble, f.Driver != nil && f.Waiting:
+		return "waiting for you"
+	case f.Driver != nil:
+		return "running"
+	}
+	return "unfinished"
 }

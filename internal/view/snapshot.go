@@ -50,3 +50,14 @@ func (s Snapshot) Apply(e event.Event) Snapshot {
 	}
 	return out
 }
+
+// Gates are what waits for a person, whatever kind of flow it is.
+func (s Snapshot) Gates() []Gate {
+	switch {
+	case s.Job != nil:
+		return s.Job.Gates
+	case s.Team != nil:
+		return s.Team.Gates
+	}
+	return s.Card.Gates
+}

@@ -2,7 +2,8 @@
 // on any task without a model, a key or a network, and a host to talk to, who
 // answers small talk itself and has the three work on everything else. A planner
 // plays jobs: it reads the documents, writes a plan, and carries it out; and a
-// companion tells what became of it.
+// companion tells what became of it. A leader and the roles of a product team play
+// teams, and a member whatever other role there is.
 //
 // For [Task] they play a discussion written by hand. For any other task they say
 // that they are scripts and what each of them would do. Either way each answers,
@@ -69,8 +70,45 @@ var companion = sync.OnceValue(func() Agent {
 	return Agent{"companion", "looks things up and quotes them", load("companion")}
 })
 
+// A role is somebody of a team, whose script is read when it is first played.
+type role struct {
+	id   string
+	play func() Agent
+}
+
+func part(id, about string) role {
+	return role{id, sync.OnceValue(func() Agent { return Agent{id, about, load(id)} })}
+}
+
+// roles are the people of teams: the leader first, and last who plays any role that
+// has nobody of its own.
+var roles = []role{
+	part("leader", "sets the others to work and brings it together"),
+	part("pm", "writes down what is wanted, and what is not"),
+	part("architect", "decides where the seams are"),
+	part("designer", "decides what people see"),
+	part("front-end", "builds what people see"),
+	part("back-end", "builds what they do not see"),
+	part("qa", "tries it out before anybody else does"),
+	part("member", "does what it is set to do, and says so"),
+}
+
+// TeamNames are the ids of the people of teams.
+func TeamNames() []string {
+	var out []string
+	for _, r := range roles {
+		out = append(out, r.id)
+	}
+	return out
+}
+
 // Named finds somebody by id.
 func Named(id string) (Agent, bool) {
+	for _, r := range roles {
+		if r.id == id {
+			return r.play(), true
+		}
+	}
 	switch id {
 	case "host":
 		return Host(), true
@@ -89,7 +127,7 @@ func Named(id string) (Agent, bool) {
 
 // Names are the ids of everybody.
 func Names() []string {
-	return []string{"pragmatist", "theorist", "sceptic", "host", "planner", "companion"}
+	return append([]string{"pragmatist", "theorist", "sceptic", "host", "planner", "companion"}, TeamNames()...)
 }
 
 func load(name string) *script.Script {

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/live"
+	"conclave/internal/view"
+)
+
+// teamScreen prints what happens in a team: banners when somebody begins and ends a
+// turn, messages as cards, what was looked at in one line, and how far the phases
+// are. It looks the same in a file and on a terminal, but for colours.
+type teamScreen struct {
+	out, err io.Writer
+	paint    paint
+	texts    feed // for the beginnings of larger texts
+	team     view.Team
+	feed     view.TeamFeed
+	next     int   // the first item that was not looked at
+	growing  []int // items that are not complete yet
+	phases   string
+}
+
+func newTeamScreen(ctx context.Context, c control.Control, e *env, out io.Writer) *teamScreen {
+	return &teamScreen{out: out, err: e.Err, paint: paint(e.Color), texts: newFeed(ctx, c, false)}
+}
+
+// open begins with a team as far as it has come; what was is not told again.
+func (s *teamScreen) open(first event.Event, now view.Snapshot) {
+	s.feed = s.feed.Apply(s.texts.preview(first))
+	s.next = s.feed.Len()
+	if now.Team != nil {
+		s.team = *now.Team
+		s.progress()
+	}
+}
+
+func (s *teamScreen) event(e event.Event) {
+	e = s.texts.preview(e)
+	s.team, s.feed = s.team.Apply(e), s.feed.Apply(e)
+	for ; s.next < s.feed.Len(); s.next++ {
+		s.growing = append(s.growing, s.next)
+	}
+	s.growing = slices.DeleteFunc(s.growing, func(i int) bool {
+		done := s.complete(i)
+		if done {
+			s.item(s.feed.At(i))
+		}
+		return done
+	})
+	s.progress()
+}
+
+// complete reports whether an item will not change any more: of tools that is when
+// their member has gone on to something else.
+func (s *teamScreen) complete(at int) bool {
+	i := s.feed.At(at)
+	switch i.Kind {
+	case view.FeedTool:
+		return !i.Until.IsZero() || s.goneOn(at, i.Agent)
+	case view.FeedLook:
+		return s.goneOn(at, i.Agent)
+	}
+	return true
+}
+
+func (s *teamScreen) goneOn(at int, who event.AgentID) bool {
+	for _, later := range s.feed.All(at + 1) {
+		if later.Agent == who {
+			return true
+		}
+	}
+	return false
+}
+
+// item prints one thing that happened.
+func (s *teamScreen) item(i view.FeedItem) {
+	at := i.At.Local().Format("15:04:05")
+	who := s.face(i.Agent)
+	line := strings.TrimSpace(who + " " + view.OneLine(i.Title))
+	switch i.Kind {
+	case view.FeedTurn:
+		fmt.Fprintf(s.out, "%s %s\n", at, s.paint.bold("━━ "+line+s.role(i.Agent)))
+		return
+	case view.FeedOver:
+		line = "── " + line
+	case view.FeedCard:
+		s.card(at, i)
+		return
+	case view.FeedText:
+		fmt.Fprintf(s.out, "%s    %s » %s\n", at, who, view.Shorten(i.Text.Text, longestSaid))
+		return
+	case view.FeedLook, view.FeedTool:
+		line = "   " + line
+	default:
+		line = "   " + line
+		if text := view.OneLine(i.Text.Text); text != "" && i.Kind != view.FeedMember {
+			line += ": " + view.Shorten(text, longestSaid)
+		}
+	}
+	fmt.Fprintf(s.out, "%s %s\n", at, s.tint(i, line))
+}
+
+// longestSaid is how much of a text is shown on one line.
+const longestSaid = 160
+
+// tint colours a line by how it went.
+func (s *teamScreen) tint(i view.FeedItem, line string) string {
+	switch {
+	case i.Bad:
+		return s.paint.red(line)
+	case i.Kind == view.FeedMerge, i.Kind == view.FeedTeam:
+		return s.paint.green(line)
+	case i.Kind == view.FeedLook, i.Kind == view.FeedTool, i.Kind == view.FeedCommit:
+		return s.paint.dim(line)
+	}
+	return line
+}
+
+// cardLines is how much of a message is shown.
+const cardLines = 8
+
+// card prints a message: who to whom, about what, and the beginning of its text.
+func (s *teamScreen) card(at string, i view.FeedItem) {
+	from := s.face(i.Agent)
+	if i.Agent == "" {
+		from = sender(view.TeamMail{Kind: i.Sort})
+	}
+	var to []string
+	for _, a := range i.To {
+		to = append(to, s.face(a))
+	}
+	about := i.Sort
+	if i.Task != "" {
+		about = strings.TrimSpace(strings.Join([]string{i.Sort, view.OneLine(i.Task), string(i.State)}, " "))
+	}
+	head := fmt.Sprintf("✉ %s → %s  %s", from, strings.Join(to, ", "), about)
+	if i.Bad {
+		head = s.paint.red(head)
+	} else {
+		head = s.paint.yellow(head)
+	}
+	fmt.Fprintf(s.out, "%s    %s\n", at, head)
+	lines := strings.Split(strings.TrimSpace(view.Clean(i.Text.Text)), "\n")
+	for n, l := range lines {
+		if n == cardLines {
+			fmt.Fprintf(s.out, "            │ … %s more\n", plural(len(lines)-n, "line"))
+			break
+		}
+		fmt.Fprintf(s.out, "            │ %s\n", view.Shorten(l, longestSaid))
+	}
+	if len(i.Files) > 0 {
+		fmt.Fprintf(s.out, "            │ files: %s\n", view.Shorten(strings.Join(i.Files, ", "), longestSaid))
+	}
+}
+
+// progress prints how far the phases are, when that has changed.
+func (s *teamScreen) progress() {
+	if now := phaseLine(s.team); now != s.phases {
+		s.phases = now
+		fmt.Fprintf(s.out, "         %s\n", now)
+	}
+}
+
+func (s *teamScreen) member(a event.AgentID) (view.TeamMember, bool) {
+	i := slices.IndexFunc(s.team.Members, func(m view.TeamMember) bool { return m.Agent == a })
+	if i < 0 {
+		return view.TeamMember{}, false
+	}
+	return s.team.Members[i], true
+}
+
+// face is a member by avatar and name.
+func (s *teamScreen) face(a event.AgentID) string {
+	if m, ok := s.member(a); ok {
+		return face(m)
+	}
+	return string(a)
+}
+
+// role is what a member is, where its name does not say it.
+func (s *teamScreen) role(a event.AgentID) string {
+	m, ok := s.member(a)
+	if !ok || m.Title == "" {
+		return ""
+	}
+	return " · " + view.OneLine(m.Title)
+}
+
+func (*teamScreen) delta(live.Delta)  {}
+func (s *teamScreen) notice(t string) { notify(s.err, t) }
+func (s *teamScreen) ask(t string)    { notify(s.err, t) }
+func (*teamScreen) tick()             {}
+
+func (s *teamScreen) close() {
+	for _, i := range s.growing {
+		s.item(s.feed.At(i))
+	}
+	s.growing = nil
+}
