@@ -65,7 +65,7 @@ func TestTeamParts(t *testing.T) {
 		name      string
 		has, lack []string
 	}{
-		{"leader", []string{"`spawn_member`", "work at the same time", "Never poll", "`merge`", "`finish`", "- front-end (Front end): Builds what people see. There can be 2 at once."}, []string{"ask_leader", "`report`"}},
+		{"leader", []string{"`spawn_member`", "works at the same time", "Never poll", "`merge`", "`finish`", "- front-end (Front end): Builds what people see. There can be 2 at once."}, []string{"ask_leader", "`report`"}},
 		{"member", []string{"`report`", "`ask_leader`", "Work only in your own tree", "The leader is called leader.", "You are thorough.", "without JavaScript"}, []string{"spawn_member", "`finish`", "Product manager"}},
 		{"bare", []string{"You are pm."}, []string{"# The tree", "# Your own tools"}},
 	} {
