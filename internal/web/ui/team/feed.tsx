@@ -47,7 +47,7 @@ export function Feed({ member }: { member: string }) {
   };
   return (
     <div class="feed-box">
-      <div class="feed" ref={list} role="log" aria-label="What happens" aria-live="off" tabIndex={0} onScroll={(e: any) => {
+      <div class="feed-list" ref={list} role="log" aria-label="What happens" aria-live="off" tabIndex={0} onScroll={(e: any) => {
         const el = e.currentTarget;
         stick.current = el.scrollHeight - el.scrollTop - el.clientHeight < 60;
         if (stick.current) setBelow(false);

@@ -64,7 +64,7 @@ function Fates({ m }: { m: Mail }) {
   );
 }
 
-// Letters are all messages, the newest last.
+// Letters are all messages, the newest first.
 export function Letters({ member }: { member: string }) {
   const { id } = useTeam();
   const url = `/api/teams/${seg(id)}/mail`;
@@ -85,13 +85,13 @@ export function Letters({ member }: { member: string }) {
   if (!all.length) return <Empty>Nobody has written anything yet.</Empty>;
   return (
     <div class="letters">
+      {[...all].reverse().map((m) => <MailCard key={m.id} m={m} />)}
+      <Trouble of={task.problem} />
       {!!before && <Button kind="quiet" small busy={task.busy} onClick={() => task.run(async () => {
         const r = await get<{ mail: Mail[]; before?: number }>(url + query({ limit: 40, member, before }));
         setOlder((o) => [...r.mail, ...o]);
         setBefore(r.before);
       })}>Earlier</Button>}
-      <Trouble of={task.problem} />
-      {all.map((m) => <MailCard key={m.id} m={m} />)}
     </div>
   );
 }
