@@ -17,7 +17,7 @@ import (
 )
 
 // deciding are the packages in which the order of a map could decide a run.
-var deciding = strings.Fields("coord coord/vote chat talk launch")
+var deciding = strings.Fields("coord coord/vote chat talk team launch")
 
 // excuse is what a line that ranges over a map has to say, and then why.
 const excuse = "// order does not matter: "

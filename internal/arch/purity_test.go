@@ -9,7 +9,7 @@ import (
 
 // pure are the packages that are values in, values out: the same arguments give
 // the same results in every process, on every machine, for ever.
-var pure = strings.Fields("event flow budget coord coord/vote chat talk launch view prompt policy")
+var pure = strings.Fields("event flow budget coord coord/vote chat talk team launch view prompt policy")
 
 // impure are the imports that would let the outside in. A name that ends in a
 // slash stands for everything below it.

@@ -77,12 +77,12 @@ func (t *Team) remind(m *member, u *turn) {
 	if m.Reminded < max(t.rules().MaxIdle, 1) {
 		t.owe("pending/"+cause, event.Notified{To: m.ID, Code: event.NoticePending, Text: fmt.Sprintf(
 			"You have ended your turn, and %s still open: %s. Go on with it, and report how it stands when it is done, or if you cannot do it; or ask the leader. Ending a turn does not tell anybody anything.",
-			tasksAre(len(open)), taskNames(open))})
+			tasksAre(len(open), "yours"), taskNames(open))})
 		return
 	}
 	t.owe("stalled/"+cause, event.Notified{To: t.leader().ID, Code: event.NoticeStalled, About: m.ID, Text: fmt.Sprintf(
 		"%s has stopped %s in a row without a report, and %s still open: %s. Write to it, or give the work to somebody else.",
-		m.ID, times(m.Reminded+1), tasksAre(len(open)), taskNames(open))})
+		m.ID, times(m.Reminded+1), tasksAre(len(open), "its"), taskNames(open))})
 }
 
 // chase is about questions that the leader has heard in a turn and not answered.
@@ -191,11 +191,11 @@ func tasks(n int) string {
 	return fmt.Sprintf("%d tasks", n)
 }
 
-func tasksAre(n int) string {
+func tasksAre(n int, whose string) string {
 	if n == 1 {
-		return "a task of yours is"
+		return "a task of " + whose + " is"
 	}
-	return fmt.Sprintf("%d tasks of yours are", n)
+	return fmt.Sprintf("%d tasks of %s are", n, whose)
 }
 
 func taskNames(list []*Task) string {

@@ -1,0 +1,306 @@
+package team_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"conclave/internal/event"
+	"conclave/internal/flow"
+	"conclave/internal/team"
+	"conclave/internal/team/teamtest"
+)
+
+func schedules(n uint64) uint64 {
+	if testing.Short() || raceEnabled {
+		return n / 10
+	}
+	return n
+}
+
+// thorough reports whether there are enough schedules for anything to come up.
+func thorough() bool { return schedules(10) == 10 }
+
+func transcript(log []event.Event) string {
+	out := ""
+	for _, e := range log {
+		b, _ := event.EncodeBody(e.Body)
+		out += fmt.Sprintf("%d %s %s %s %.200s\n", e.Seq, event.Kind(e.Body), e.Agent, e.ID, b)
+	}
+	return out
+}
+
+// Whatever people and members do, in any order and with crashes in between, the log
+// is sound: it replays to the same decisions, nobody is told anything twice or in
+// another order than it was sent, one take of a member goes on at a time, and the
+// team is over once. At every event somebody works, time brings something about, a
+// person is asked, or the team is over.
+//
+// SR-08 SR-11
+func TestEverySchedule(t *testing.T) {
+	count := map[string]int{}
+	for seed := range schedules(600) {
+		w := teamtest.Play(seed, 400)
+		if err := w.Err(); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, transcript(w.Log))
+		}
+		for _, e := range w.Log {
+			count[event.Kind(e.Body)]++
+			switch b := e.Body.(type) {
+			case event.Asked:
+				if b.Kind == event.GateTrouble {
+					count["trouble about "+b.Ref]++
+				}
+			case event.Notified:
+				count["notice "+b.Code]++
+			case event.Lost:
+				count["lost "+b.Code]++
+			case event.TeamEnded:
+				count["ended "+string(b.Status)+" "+string(b.StoppedBy)]++
+			case event.Refused:
+				count["refused "+b.Code]++
+			}
+		}
+	}
+	for _, kind := range []string{
+		"spawned", "tasked", "mailed", "reported", "awaited", "finishing", "merged", "told", "interrupted", "warned", "granted",
+		"trouble about attempts", "trouble about idle", "trouble about budget", "trouble about turns",
+		"notice pending", "notice idle", "notice stalled", "notice lost", "notice restart", "notice waited", "notice time",
+		"notice wrap_up", "notice budget", "notice mended", "notice unsolved", "lost stopped", "lost hung", "lost broken",
+		"ended success ", "ended error ", "ended error failure", "ended error budget", "ended cancelled user", "ended timeout deadline",
+		"refused wait", "refused undone", "refused superseded", "refused stopped", "refused task", "refused leader", "refused most",
+		"refused name", "refused role", "refused unknown_member", "refused lost", "refused idle", "refused message", "refused gate",
+	} {
+		if count[kind] < 3 && thorough() {
+			t.Errorf("%d of %s: the schedules test nothing of it", count[kind], kind)
+		}
+	}
+	t.Log(count)
+}
+
+// A team that nobody looks after comes to an end by itself, whatever its members
+// do, in a number of turns that its rules bound.
+func TestNoTeamGoesOnForEver(t *testing.T) {
+	for seed := range schedules(300) {
+		w := teamtest.Alone(seed, 40_000)
+		if err := w.Err(); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, transcript(w.Log))
+		}
+		if taken, most := w.Team.Turns(); !w.Team.Done() || taken > most {
+			t.Fatalf("seed %d: %d turns of %d, over %t\n%s", seed, taken, most, w.Team.Done(), transcript(w.Log[max(0, len(w.Log)-50):]))
+		}
+	}
+}
+
+// The ledger is what was admitted, in order: of each task the newest owner and the
+// newest report. This looks at logs alone.
+func TestLedgerIsWhatWasReported(t *testing.T) {
+	for seed := range schedules(200) {
+		w := teamtest.Play(seed, 300)
+		inputs, state, owner := map[string]event.Body{}, map[string]event.TaskState{}, map[string]event.AgentID{}
+		for _, e := range w.Log {
+			inputs[e.ID] = e.Body
+			a, ok := e.Body.(event.Admitted)
+			if !ok {
+				continue
+			}
+			switch b := inputs[a.Ref].(type) {
+			case event.Tasked:
+				state[b.Task], owner[b.Task] = event.TaskOpen, b.Owner
+			case event.Reported:
+				state[b.Task] = b.State
+			}
+		}
+		gotState, gotOwner := map[string]event.TaskState{}, map[string]event.AgentID{}
+		for _, x := range w.Team.Tasks() {
+			gotState[x.Task], gotOwner[x.Task] = x.State, x.Owner
+		}
+		if diff := cmp.Diff(state, gotState) + cmp.Diff(owner, gotOwner); diff != "" {
+			t.Fatalf("seed %d: %s", seed, diff)
+		}
+	}
+}
+
+// Every message reaches each of its recipients once, in the order in which they
+// were sent, unless it is taken back, its recipient is lost or the team is over
+// before. This looks at logs alone.
+//
+// SR-02 SR-11
+func TestMailIsToldOnce(t *testing.T) {
+	told, left := 0, 0
+	for seed := range schedules(300) {
+		w := teamtest.Play(seed, 400)
+		sent, heard := sentAndHeard(w.Log)
+		for a, ids := range heard {
+			want := slices.DeleteFunc(slices.Clone(sent[a]), func(id string) bool { return !slices.Contains(ids, id) })
+			if !slices.Equal(ids, want) {
+				t.Fatalf("seed %d: %s was told\n%v\nof\n%v\n%s", seed, a, ids, sent[a], transcript(w.Log))
+			}
+			told += len(ids)
+		}
+		for _, m := range w.Team.Members() {
+			left += m.Queued
+			if rest := len(sent[m.Agent]) - len(heard[m.Agent]); m.Lost == "" && rest != m.Queued {
+				t.Fatalf("seed %d: of what %s was sent, %d are not told and %d queued\n%s", seed, m.Agent, rest, m.Queued, transcript(w.Log))
+			}
+		}
+	}
+	if (told < 1000 || left < 10) && thorough() {
+		t.Errorf("%d told, %d left: nothing is tested", told, left)
+	}
+}
+
+// sentAndHeard are the messages to each member, without those that were taken back,
+// and those it was told, by the log alone.
+func sentAndHeard(log []event.Event) (sent, heard map[event.AgentID][]string) {
+	sent, heard = map[event.AgentID][]string{}, map[event.AgentID][]string{}
+	inputs, in := map[string]event.Event{}, map[event.AgentID]event.Turn{}
+	hear := func(a event.AgentID, ids []string) {
+		for _, id := range ids {
+			if slices.Contains(sent[a], id) {
+				heard[a] = append(heard[a], id)
+			}
+		}
+	}
+	for _, e := range log {
+		inputs[e.ID] = e
+		switch b := e.Body.(type) {
+		case event.TeamStarted:
+			sent["leader"] = []string{e.ID}
+		case event.Notified:
+			sent[b.To] = append(sent[b.To], e.ID)
+		case event.Admitted:
+			was := inputs[b.Ref]
+			var to []event.AgentID
+			switch x := was.Body.(type) {
+			case event.Tasked:
+				to = []event.AgentID{x.Owner}
+			case event.Reported:
+				to = []event.AgentID{"leader"}
+			case event.Mailed:
+				to = x.To
+			case event.Messaged:
+				if to = x.To; len(to) == 0 {
+					to = []event.AgentID{"leader"}
+				}
+			case event.Withdrawn:
+				for a := range sent {
+					if !slices.Contains(heard[a], x.Message) {
+						sent[a] = slices.DeleteFunc(sent[a], func(id string) bool { return id == x.Message })
+					}
+				}
+			}
+			for _, a := range to {
+				sent[a] = append(sent[a], was.ID)
+			}
+		case event.Assigned:
+			if in[e.Agent] = b.Turn; b.Take == 1 {
+				hear(e.Agent, b.Messages)
+			}
+		case event.Told:
+			if in[e.Agent] == b.Turn {
+				hear(e.Agent, b.Messages)
+			}
+		case event.Concluded, event.Failed, event.Interrupted, event.Lost:
+			if x, ok := turnOf(e.Body); !ok || in[e.Agent] == x {
+				delete(in, e.Agent)
+			}
+		case event.Refused:
+			if x, _ := turnOf(inputs[b.Ref].Body); b.Over && in[e.Agent] == x {
+				delete(in, e.Agent)
+			}
+		}
+	}
+	return sent, heard
+}
+
+func turnOf(b event.Body) (event.Turn, bool) {
+	switch b := b.(type) {
+	case event.Concluded:
+		return b.Turn, true
+	case event.Failed:
+		return b.Turn, true
+	case event.Interrupted:
+		return b.Turn, true
+	case event.Requested:
+		return b.Turn, true
+	case event.Mailed: // of what a take says after its end the world knows these
+		return b.Turn, true
+	}
+	return event.Turn{}, false
+}
+
+// A log may be cut after any event and taken up again: what was decided next is
+// decided again, and under the same name.
+//
+// SR-12, on the decider's side.
+func TestResumeAnywhere(t *testing.T) {
+	for seed := range schedules(15) {
+		whole := teamtest.Play(seed, 150).Log
+		for k := 1; k <= len(whole); k++ {
+			w := teamtest.Resume(seed, whole[:k], 15)
+			if err := w.Err(); err != nil {
+				t.Fatalf("seed %d cut after event %d: %v\n%s", seed, k, err, transcript(w.Log))
+			}
+			if k < len(whole) && w.Team.Decides(whole[k].Body) && !flow.Same(whole[k].Fact, w.Log[k].Fact) {
+				t.Fatalf("seed %d: cut after event %d, what follows is %s and was %s", seed, k, w.Log[k].ID, whole[k].ID)
+			}
+		}
+	}
+}
+
+// A checkpoint taken anywhere leads to the same state and the same decisions as
+// the log it stands for.
+func TestCheckpointAnywhere(t *testing.T) {
+	for seed := range schedules(50) {
+		var whole, other team.Team
+		for _, e := range teamtest.Play(seed, 200).Log {
+			whole.Step(e)
+			other.Step(e)
+			p, err := whole.Checkpoint()
+			if err != nil || len(whole.Due()) > 0 {
+				continue
+			}
+			q, err := other.Checkpoint()
+			if err != nil || !bytes.Equal(p, q) {
+				t.Fatalf("seed %d, event %d: %v\n is %s\nwas %s", seed, e.Seq, err, q, p)
+			}
+			other = team.Team{}
+			if err := other.Restore(q); err != nil {
+				t.Fatalf("seed %d, event %d: %v", seed, e.Seq, err)
+			}
+		}
+	}
+	if err := new(team.Team).Restore([]byte("{")); err == nil {
+		t.Error("half a checkpoint is taken up")
+	}
+}
+
+// Anything may stand in a log that is damaged: the decider does not fall over it,
+// and Check says that something is wrong.
+func TestDamagedLogs(t *testing.T) {
+	for seed := range schedules(200) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		log := slices.Clone(teamtest.Play(seed, 100).Log)
+		for range 1 + rng.IntN(3) {
+			i := rng.IntN(len(log))
+			log = slices.Delete(log, i, i+1)
+		}
+		rng.Shuffle(len(log), func(i, j int) { log[i], log[j] = log[j], log[i] })
+		if len(log) > 1 && len(team.Check(log)) == 0 {
+			t.Fatalf("seed %d: a damaged log is called sound\n%s", seed, transcript(log))
+		}
+		var x team.Team
+		for _, e := range log {
+			x.Step(e)
+			x.Pending()
+			x.Wake()
+			x.AtRest()
+			x.Members()
+		}
+	}
+}
