@@ -139,6 +139,7 @@ func echo(r claudetest.Request) backendtest.Reply {
 // Ten turns in one process, each with what is new alone, and the model with
 // everything; the program sees nothing of the key. // SR-10
 func TestTenTurnsInOneProcess(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, echo)
 	var said []string
 	for i := range 10 {
@@ -168,6 +169,7 @@ func TestTenTurnsInOneProcess(t *testing.T) {
 // What the agent is told while it works arrives in order, all of it, in the same
 // turn. // SR-11
 func TestNewsWhileBusy(t *testing.T) {
+	t.Parallel()
 	const n = 5
 	s := newStage(t, func(r claudetest.Request) backendtest.Reply {
 		if r.Turns < n {
@@ -199,6 +201,7 @@ func TestNewsWhileBusy(t *testing.T) {
 // A permission that is answered late is waited for; what is refused does not happen,
 // and the agent is told why.
 func TestPermission(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil)
 	file := filepath.Join(s.room.Dir(), "made.txt")
 	s.script(func(r claudetest.Request) backendtest.Reply {
@@ -239,6 +242,7 @@ func TestPermission(t *testing.T) {
 // Killed in the middle of a turn, the program is started anew and knows everything
 // that was said: by its own record if it had time to write it, else from us. // SR-10
 func TestKilledAndResumed(t *testing.T) {
+	t.Parallel()
 	for _, written := range []bool{true, false} {
 		t.Run(fmt.Sprintf("recorded %v", written), func(t *testing.T) {
 			reached := make(chan struct{})
@@ -294,6 +298,7 @@ func (s *stage) record() string {
 // Another process of ours goes on with a conversation that one before it had, and
 // one whose program has lost its memory is told what was said.
 func TestResumedByAnother(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, echo)
 	first := s.say(&clitest.Steward{}, "talk", "Remember needleEarlier.")
 	s.again()
@@ -315,6 +320,7 @@ func TestResumedByAnother(t *testing.T) {
 // A turn that is cut while a shell runs ends at once; the shell ends with it and the
 // process goes on.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil)
 	mark := filepath.Join(s.room.Dir(), "started")
 	s.script(func(r claudetest.Request) backendtest.Reply {
@@ -345,6 +351,7 @@ func TestInterrupted(t *testing.T) {
 
 // Closed while a shell runs that does not want to end: nothing is left. // SR-07
 func TestClosedWithAShell(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, nil)
 	mark := filepath.Join(s.room.Dir(), "started")
 	s.script(func(r claudetest.Request) backendtest.Reply {
@@ -365,28 +372,9 @@ func TestClosedWithAShell(t *testing.T) {
 	s.room.NoneLeft(t)
 }
 
-// One of our tools that takes its time is waited for, past the limit on silence.
-func TestLongTool(t *testing.T) {
-	s := newStage(t, func(r claudetest.Request) backendtest.Reply {
-		if r.Turns == 0 {
-			return claudetest.Reply(claudetest.Host("lookup", map[string]string{"key": "k"}))
-		}
-		return echo(r)
-	})
-	p := s.program
-	p.Idle = event.Duration(5 * time.Second)
-	s.agent = s.open(p)
-	host := &clitest.Steward{OnCall: func(_ context.Context, c event.ToolCall) backend.ToolResult {
-		<-time.After(6 * time.Second) // longer than the program may be silent
-		return backend.ToolResult{Text: "found " + string(c.Input)}
-	}}
-	if got := s.say(host, "talk", "Begin."); got != `You said: found {"key":"k"}` {
-		t.Errorf("it said %q", got)
-	}
-}
-
 // Six at once, each with its own conversation.
 func TestSixAtOnce(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes six programs")
 	}

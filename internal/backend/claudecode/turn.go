@@ -3,6 +3,7 @@ package claudecode
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -80,7 +81,9 @@ func (t *turn) run() error {
 		case l := <-t.lines:
 			t.clock.Heard()
 			if err := t.hear(l); err != nil {
-				t.settle()
+				if _, theirs := errors.AsType[*backend.Error](err); !theirs {
+					t.settle() // the program is all right
+				}
 				return err
 			}
 		case err := <-t.ends:
@@ -108,6 +111,7 @@ func (t *turn) run() error {
 			}
 			return t.process.Ended()
 		case <-t.closing:
+			t.settle() // its shells end with the turn
 			return errClosed
 		case <-t.ctx.Done():
 			t.settle()
