@@ -61,7 +61,7 @@ func pureCode(all []*file) []problem {
 
 // launchers are the packages that may start goroutines: each says in its package
 // comment who owns them and waits for them.
-var launchers = strings.Fields("engine agent live proc cli app bench eventlog/sqlite eventlog/mem backend/wire backend/cli backend/claudecode backend/rpc tool/shell tool/mcp sandbox/docker mcpserve web tui tui/robot")
+var launchers = strings.Fields("engine agent live proc cli app bench eventlog/sqlite eventlog/mem backend/wire backend/cli backend/claudecode backend/rpc backend/acp tool/shell tool/mcp sandbox/docker mcpserve web tui tui/robot")
 
 // goroutines start only where somebody owns them.
 func goroutines(all []*file) []problem {

@@ -59,12 +59,23 @@ func (x *Exchange) Beside(f func() (then func() error)) {
 	x.wg.Go(func() {
 		then := f()
 		release()
-		select {
-		case x.work <- then:
-		case <-x.over:
-		}
+		x.Post(then)
 	})
 }
+
+// Post has something done on the exchange's own goroutine, asked for by another. It
+// reports whether the exchange still takes it.
+func (x *Exchange) Post(f func() error) bool {
+	select {
+	case x.work <- f:
+		return true
+	case <-x.over:
+		return false
+	}
+}
+
+// Over is closed when the exchange is.
+func (x *Exchange) Over() <-chan struct{} { return x.over }
 
 // Ask sends a request; then is given the response, if one comes in time.
 func (x *Exchange) Ask(method string, params any, then func(Message) error) error {

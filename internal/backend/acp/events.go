@@ -1,0 +1,231 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"conclave/internal/backend"
+	"conclave/internal/backend/rpc"
+	"conclave/internal/event"
+)
+
+// handle takes whatever comes from the program in the turn.
+func (t *turn) handle(ctx context.Context, m rpc.Message) error {
+	if m.Asks() {
+		return t.wanted(ctx, m)
+	}
+	if m.Method != sdk.ClientMethodSessionUpdate || t.mute || t.quiet {
+		return nil
+	}
+	var n sdk.SessionNotification
+	if rpc.Decode(m, &n) != nil || n.SessionId != t.session {
+		return nil // a kind of update that came after this was written
+	}
+	switch u := n.Update; {
+	case u.AgentMessageChunk != nil:
+		t.text(u.AgentMessageChunk)
+	case u.AgentThoughtChunk != nil:
+		t.thinking(u.AgentThoughtChunk)
+	case u.ToolCall != nil:
+		c := u.ToolCall
+		return t.worked(ctx, sdk.SessionToolCallUpdate{
+			ToolCallId: c.ToolCallId, Title: &c.Title, Kind: &c.Kind, Status: &c.Status,
+			Content: c.Content, Locations: c.Locations, RawInput: c.RawInput, RawOutput: c.RawOutput,
+		})
+	case u.ToolCallUpdate != nil:
+		return t.worked(ctx, *u.ToolCallUpdate)
+	}
+	return nil
+}
+
+// replied notes what the program says at the end of its turn.
+func (t *turn) replied(m rpc.Message) error {
+	if m.Error != nil {
+		return nil
+	}
+	if err := json.Unmarshal(m.Result, &t.reply); err != nil {
+		return &backend.Error{Kind: backend.Garbled, Message: t.agent.name() + " wrote what makes no sense", Err: err}
+	}
+	if u := t.reply.Usage; u != nil {
+		n := event.Usage{Input: int64(u.InputTokens), Output: int64(u.OutputTokens)}
+		if u.CachedReadTokens != nil {
+			n.Cached = int64(*u.CachedReadTokens)
+		}
+		if u.ThoughtTokens != nil {
+			n.Reasoning = int64(*u.ThoughtTokens)
+		}
+		t.usage = t.usage.Add(n)
+	}
+	return nil
+}
+
+// A voice is what was said so far, as far as it matters to what is said next.
+type voice struct {
+	message string // that is being said
+	last    rune   // its last letter; zero before the first
+	cut     bool   // something else was done since
+}
+
+// piece is text as it follows what was said: messages are kept apart.
+func (v *voice) piece(message, text string) string {
+	first, _ := utf8.DecodeRuneInString(text)
+	if (v.message != message || v.cut) && v.last != 0 && !unicode.IsSpace(v.last) && !unicode.IsSpace(first) {
+		text = "\n\n" + text
+	}
+	v.message, v.cut = message, false
+	v.last, _ = utf8.DecodeLastRuneInString(text)
+	return text
+}
+
+func (t *turn) text(c *sdk.SessionUpdateAgentMessageChunk) {
+	if c.Content.Text == nil || c.Content.Text.Text == "" || t.left || t.ending {
+		return
+	}
+	t.left = !t.yield(backend.Delta{Text: t.said.piece(deref(c.MessageId), c.Content.Text.Text)}, nil)
+}
+
+func (t *turn) thinking(c *sdk.SessionUpdateAgentThoughtChunk) {
+	if c.Content.Text == nil || c.Content.Text.Text == "" || t.left || t.ending {
+		return
+	}
+	t.left = !t.yield(backend.Delta{Thinking: t.thought.piece(deref(c.MessageId), c.Content.Text.Text)}, nil)
+}
+
+// A call is the use of a tool of the program's own, as far as it is known.
+type call struct {
+	id        string
+	title     string
+	kind      sdk.ToolKind
+	content   []sdk.ToolCallContent
+	locations []sdk.ToolCallLocation
+	input     any
+	output    any
+	begun     bool // and reported
+}
+
+// with is the call with what an update adds.
+func (c call) with(u sdk.SessionToolCallUpdate) call {
+	c.id = string(u.ToolCallId)
+	if u.Title != nil {
+		c.title = *u.Title
+	}
+	if u.Kind != nil && *u.Kind != "" {
+		c.kind = *u.Kind
+	}
+	if u.Content != nil {
+		c.content = u.Content
+	}
+	if u.Locations != nil {
+		c.locations = u.Locations
+	}
+	if u.RawInput != nil {
+		c.input = u.RawInput
+	}
+	if u.RawOutput != nil {
+		c.output = u.RawOutput
+	}
+	return c
+}
+
+// event is the call as the log has it.
+func (c call) event() event.ToolCall {
+	in := map[string]any{"title": c.title}
+	if c.input != nil {
+		in["input"] = c.input
+	}
+	if len(c.locations) > 0 {
+		in["locations"] = c.locations
+	}
+	p, _ := json.Marshal(in) // all of it was JSON
+	return event.ToolCall{ID: c.id, Name: c.tool(), Input: p}
+}
+
+// tool is what the tool is called: the protocol has kinds and no names.
+func (c call) tool() string {
+	if c.kind == "" {
+		return string(sdk.ToolKindOther)
+	}
+	return string(c.kind)
+}
+
+// worked reports the use of a tool of the program's own. The host's are known to
+// the host.
+func (t *turn) worked(ctx context.Context, u sdk.SessionToolCallUpdate) error {
+	t.said.cut, t.thought.cut = true, true
+	id := string(u.ToolCallId)
+	old, known := t.calls[id]
+	c := old.with(u)
+	if t.ours(c) {
+		return nil
+	}
+	over := u.Status != nil && (*u.Status == sdk.ToolCallStatusCompleted || *u.Status == sdk.ToolCallStatusFailed)
+	if t.steward == nil || !known && t.ending {
+		return nil
+	}
+	if !c.begun {
+		c.begun = true
+		if err := t.steward.Began(ctx, c.event()); err != nil {
+			return err
+		}
+	}
+	if t.calls[id] = c; !over {
+		return nil
+	}
+	delete(t.calls, id)
+	news, err := t.steward.Ended(ctx, backend.ToolResult{Call: id, Name: c.tool(), Text: c.words(), Error: *u.Status == sdk.ToolCallStatusFailed})
+	if news != "" {
+		t.news = append(t.news, news)
+	}
+	return err
+}
+
+// words are what came of the call.
+func (c call) words() string {
+	var out []string
+	for _, p := range c.content {
+		switch {
+		case p.Content != nil && p.Content.Content.Text != nil:
+			out = append(out, p.Content.Content.Text.Text)
+		case p.Diff != nil:
+			out = append(out, "changed "+p.Diff.Path)
+		}
+	}
+	if s, ok := c.output.(string); ok && len(out) == 0 {
+		return s
+	}
+	if len(out) == 0 && c.output != nil {
+		p, _ := json.Marshal(c.output) // it was JSON
+		return string(p)
+	}
+	return strings.Join(out, "\n")
+}
+
+// ours reports whether a call is of one of the host's tools, which programs show
+// in different ways.
+func (t *turn) ours(c call) bool {
+	switch c.kind {
+	case sdk.ToolKindExecute, sdk.ToolKindEdit, sdk.ToolKindDelete, sdk.ToolKindMove:
+		return false
+	}
+	for _, s := range t.in.Tools {
+		for _, f := range []string{"%[2]s", "mcp__%s__%s", "%s__%s", "%s/%s", "%s.%s", "mcp.%s.%s", "%s: %s", "%[2]s (%[1]s MCP Server)", "%[2]s (%[1]s)"} {
+			if c.title == fmt.Sprintf(f, server, s.Name) || f == "%[2]s" && c.title == s.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
