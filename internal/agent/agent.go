@@ -1,4 +1,4 @@
-// Package agent is one participant of a run, or the one of a session or a job: it
+// Package agent is one participant of a run or a team, or the one of a session or a job: it
 // builds the prompt, takes turns with its backend, carries out tool calls and puts
 // forward the outcome.
 //
@@ -17,7 +17,10 @@
 // ends with its phase, or as in a session. The tools with which it goes through its
 // phases put facts forward that the job judges.
 //
-//	converse.go      what turns of sessions and of jobs have in common
+// A [Member] is an agent of a team, its leader or another: a turn begins with its mail
+// and ends when it waits, finishes, asks or calls nothing more.
+//
+//	converse.go      what turns of sessions, jobs and teams have in common
 //	talk.go          a turn of a session
 //	talk_history.go  facts → what the model is sent
 //	talk_launch.go   launch_run
@@ -27,6 +30,10 @@
 //	job_acts.go      what its tools put forward
 //	job_plan.go      which tools somebody has who plans
 //	job_words.go     the system prompt of a job, and what a turn begins with
+//	team.go          a turn of a team, and the tree it is taken in
+//	team_acts.go     what its tools do
+//	team_put.go      what they put forward
+//	team_words.go    the system prompt of a member, its mail in words
 //	sent.go          what was sent, for whoever wants to see it later
 //
 // A turn runs in the goroutine the engine gives to Do. Beside it are one that
@@ -151,7 +158,7 @@ func (t *turn) run(ctx context.Context, take func(context.Context) error) (last 
 		}
 		t.box.close()
 		// Whatever the turn started has ended before its last fact says so.
-		if err := t.hand.Close(); err != nil && len(last) == 0 {
+		if err := t.shut(); err != nil && len(last) == 0 {
 			t.port.Live(live.Delta{Agent: t.id, Turn: t.turn, Kind: live.Text, Text: err.Error(), Call: t.calls + 1})
 			t.port.Live(live.Delta{Agent: t.id, Turn: t.turn, Kind: live.End, Call: t.calls + 1})
 		}
@@ -171,6 +178,15 @@ func (t *turn) run(ctx context.Context, take func(context.Context) error) (last 
 		return nil
 	}
 	return t.failed(err)
+}
+
+// shut ends whatever the turn has started, once.
+func (t *turn) shut() error {
+	if t.idle {
+		return nil
+	}
+	t.idle = true
+	return t.hand.Close()
 }
 
 // panicked is the error of a backend or tool that fell over.

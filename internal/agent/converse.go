@@ -13,8 +13,8 @@ import (
 )
 
 // discuss has the model speak, and carries out what it calls, until it calls
-// nothing more or the turn is over for another reason: the loop of sessions and of
-// jobs.
+// nothing more or the turn is over for another reason: the loop of sessions, jobs and
+// teams.
 func (t *turn) discuss(ctx context.Context) error {
 	for {
 		if t.closed || t.conv.answered() { // and cut before it could say that this was all
@@ -44,7 +44,7 @@ func (t *turn) discuss(ctx context.Context) error {
 func (t *turn) heed(ctx context.Context, r backend.Reply, called event.Fact) (over bool, err error) {
 	body := called.Body.(event.Called)
 	if len(body.Tools) == 0 {
-		if strings.TrimSpace(r.Text) == "" && !t.conv.spoke && !t.closed {
+		if strings.TrimSpace(r.Text) == "" && !t.conv.spoke && !t.closed && !t.acted() {
 			t.granted, t.spent = body.Request, r.Usage
 			return false, &backend.Error{Kind: backend.Garbled, Message: "the model said nothing"}
 		}
@@ -56,7 +56,7 @@ func (t *turn) heed(ctx context.Context, r backend.Reply, called event.Fact) (ov
 	if err := t.conv.add(ctx, dialog.Entry{ID: called.ID, Turn: t.turn, Called: &body}); err != nil {
 		return false, err
 	}
-	if t.calls < t.left || t.phase != nil {
+	if t.calls < t.left || t.goesOn() {
 		_, err = t.carryOut(ctx, body.Tools)
 		return false, err
 	}
@@ -70,19 +70,45 @@ func (t *turn) heed(ctx context.Context, r backend.Reply, called event.Fact) (ov
 
 // concluded ends the turn, together with the reply that does.
 func (t *turn) concluded(ctx context.Context, with ...event.Fact) error {
+	if t.duty != nil {
+		kept, err := t.duty.leave(ctx)
+		if err != nil {
+			return err
+		}
+		with = append(with, kept...)
+	}
 	_, err := t.port.Submit(ctx, append(with, t.fact("concluded", event.Concluded{Turn: t.turn}))...)
 	return err
 }
 
 // exhausted ends a turn that has made all the model calls it may. In a session a
-// person decides whether it goes on; a job has the next turn do that.
+// person decides whether it goes on; a job or a team has the next turn do that.
 func (t *turn) exhausted(ctx context.Context) error {
-	if t.phase == nil {
+	if !t.goesOn() {
 		return &limitError{t.conv.most}
 	}
+	what := "the phase"
+	if t.duty != nil {
+		what = "the work"
+	}
 	return t.concluded(ctx, t.fact("noticed", event.Noticed{
-		Turn: t.turn, Text: fmt.Sprintf("the turn has made all of its %d model calls; the phase goes on with another", t.conv.most),
+		Turn: t.turn, Text: fmt.Sprintf("the turn has made all of its %d model calls; %s goes on with another", t.conv.most, what),
 	}))
+}
+
+// goesOn reports whether there is another turn after one that was not finished,
+// without anybody asking for it.
+func (t *turn) goesOn() bool { return t.phase != nil || t.duty != nil }
+
+// acted reports whether the turn has brought something though nothing was said in it.
+func (t *turn) acted() bool { return t.duty != nil && t.duty.acted }
+
+// over is what calls are answered with that come after the one that ended the turn.
+func (t *turn) over() tool.Result {
+	if t.duty != nil {
+		return tool.Failed(turnEnded)
+	}
+	return tool.Failed(phaseOver)
 }
 
 // takeUp finishes the calls of a turn that was cut. What a tool of the turn's own
@@ -96,13 +122,13 @@ func (t *turn) takeUp(ctx context.Context) error {
 		var err error
 		switch {
 		case t.closed && !own:
-			_, err = t.returned(ctx, c, tool.Failed(phaseOver))
-		case begun && t.phase != nil && t.looks(c):
+			_, err = t.returned(ctx, c, t.over())
+		case begun && t.goesOn() && t.looks(c):
 			_, err = t.use(ctx, c) // looking twice does no harm
 		case begun:
 			lost = true
 			_, err = t.returned(ctx, c, tool.Failed(outcomeUnknown))
-		case lost && t.phase != nil:
+		case lost && t.goesOn():
 			// It may rest on what nobody knows.
 			_, err = t.returned(ctx, c, tool.Failed(notBegun))
 		default:

@@ -72,6 +72,14 @@ func (t *turn) heard(ctx context.Context) ([]saying, error) {
 			e := *n.said
 			e.Turn, s.entry = t.turn, &e
 		}
+		if t.duty != nil { // whatever it is, it is in the conversation from now on
+			f, err := t.duty.briefing(ctx, text)
+			if err != nil {
+				return nil, err
+			}
+			e := entryOf(f, t.turn)
+			facts, s.entry, s.message = append(facts, f), &e, ""
+		}
 		all = append(all, s)
 	}
 	if len(facts) == 0 {
@@ -105,8 +113,14 @@ func (t *turn) words(ctx context.Context, n note) (string, error) {
 		}
 		return text, err
 	}
+	if n.mail != nil {
+		return t.duty.meanwhile(ctx, *n.mail)
+	}
 	switch n.Kind {
 	case coord.NoteWrapUp:
+		if t.duty != nil {
+			return t.duty.wrapUp(), nil
+		}
 		return prompt.WrapUp, nil
 	case coord.NoteJob:
 		return prompt.JobEnded(n.Job, n.Text), nil

@@ -11,21 +11,30 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/job"
 	"conclave/internal/talk"
+	"conclave/internal/team"
 )
 
-// A note is what a turn is told, by a run, a session or a job. The kinds they
+// A note is what a turn is told, by a run, a session, a job or a team. The kinds they
 // share have the same names.
 type note struct {
 	coord.Note
 	want *talk.Want    // a run that was wanted, as it has ended
 	said *dialog.Entry // what a person has said in a session
 	kept *event.Kept   // the commit after something the agent of a job put forward
+	mail *team.Mail    // for a member of a team
 }
 
 // noteOf is a note as it comes through a port.
 func noteOf(x any) note {
 	if n, ok := x.(job.Note); ok {
 		return note{Note: coord.Note{Kind: n.Kind, Gate: n.Gate, Choice: n.Choice, Text: n.Text}, kept: n.Kept}
+	}
+	if n, ok := x.(team.Note); ok {
+		out := note{Note: coord.Note{Kind: n.Kind, Gate: n.Gate, Choice: n.Choice, Text: n.Text}, mail: n.Mail}
+		if out.Said.ID = n.Back; n.Mail != nil {
+			out.Said.ID = n.Mail.ID
+		}
+		return out
 	}
 	n, ok := x.(talk.Note)
 	if !ok {

@@ -12,6 +12,7 @@ import (
 	"conclave/internal/dialog"
 	"conclave/internal/event"
 	"conclave/internal/job"
+	"conclave/internal/team"
 )
 
 // A conversation is what the agent of a session or of a job is sent, made of facts
@@ -55,7 +56,7 @@ func (c *conversation) load(ctx context.Context, p dialog.Part) error {
 	}
 	if len(c.did) > 0 {
 		did := strings.Join(c.did[max(0, len(c.did)-mostDid):], "\n")
-		c.t.say(didBefore + "\n" + quoted("done", fenceOf(did), did))
+		c.remind(didBefore + "\n" + quoted("done", fenceOf(did), did))
 	}
 	c.t.filled = c.fill()
 	return nil
@@ -197,13 +198,22 @@ func (c *conversation) tell(id, text string, images ...backend.Image) {
 	c.ends[n-1] = id
 }
 
+// remind adds words to the user's side that are in no fact.
+func (c *conversation) remind(text string) {
+	id := ""
+	if n := len(c.ends); n > 0 {
+		id = c.ends[n-1]
+	}
+	c.tell(id, text)
+}
+
 // settle ends the calls of a turn that ended before they did: every call the model
 // reads again has a result.
 func (c *conversation) settle() {
 	for _, o := range c.open {
 		why := neverReturned
-		if c.t.phase != nil && job.Owns(o.Name) {
-			why = endedHere // most likely it was what ended the phase
+		if c.t.phase != nil && job.Owns(o.Name) || c.t.duty != nil && team.Owns(o.Name) {
+			why = endedHere // most likely it was what ended the phase, or the turn
 		}
 		c.answer("", backend.ToolResult{Call: o.ID, Name: o.Name, Text: why, Error: true})
 	}

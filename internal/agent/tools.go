@@ -30,7 +30,7 @@ func (t *turn) carryOut(ctx context.Context, calls []event.ToolCall) ([]backend.
 		var done []tool.Result
 		var err error
 		if t.closed { // with a call before these
-			done, n = []tool.Result{tool.Failed(phaseOver)}, 1
+			done, n = []tool.Result{t.over()}, 1
 		} else {
 			done, err = t.runTogether(ctx, calls[i:i+n])
 		}

@@ -25,7 +25,7 @@ var errTurnOver = errors.New("the turn is over")
 // turn is one take of a round.
 type turn struct {
 	texts
-	crew  *Crew // nil in a session or a job
+	crew  *Crew // nil in a session, a job or a team
 	port  engine.Port
 	agent *Agent
 	id    event.AgentID
@@ -38,6 +38,7 @@ type turn struct {
 
 	in    backend.Input
 	hand  Hand
+	idle  bool // the hand was closed
 	write bool // the user's files may be written in this turn
 	// ending: time is over, and whatever the agent wants to do by itself is refused.
 	ending bool
@@ -47,9 +48,10 @@ type turn struct {
 	shown  []prompt.Answer          // every answer the agent has been shown
 	long   map[string]event.Content // results shown in part, by call
 	box    *mailbox                 // what it is told
-	conv   *conversation            // of a session or a job; nil in a run
+	conv   *conversation            // of a session, a job or a team; nil in a run
 	runs   *launchRun               // of a session
 	phase  *phase                   // of a job
+	duty   *duty                    // of a team
 	sent   sent                     // what of the last request is not in the log anyway
 	// filled is how many tokens the last call took of the model's window.
 	filled int64

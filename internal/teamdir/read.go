@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 
 	"conclave/internal/event"
 	"conclave/internal/git"
@@ -109,4 +112,21 @@ func (d *Dir) Conflict(ctx context.Context, member event.AgentID, limit int) (ma
 		out[b.Path] = string(texts[0])
 	}
 	return out, nil
+}
+
+// Missing are those of some paths under which there is nothing in a tree, as it is on
+// disk just now.
+func (d *Dir) Missing(who event.AgentID, paths []string) []string {
+	root, err := os.OpenRoot(d.Tree(who))
+	if err != nil {
+		return paths
+	}
+	defer root.Close()
+	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
+		if rel, err := filepath.Rel(d.Tree(who), name); filepath.IsAbs(name) && err == nil {
+			name = rel
+		}
+		_, err := root.Lstat(filepath.Clean(name))
+		return err == nil
+	})
 }
