@@ -52,8 +52,12 @@ func (t *Team) start(e event.Event, b event.TeamStarted) {
 // cut notes that the driver is gone which had turns in hand.
 func (t *Team) cut() {
 	for _, m := range t.s.Members {
-		if u := m.Turn; u != nil && u.Live {
+		switch u := m.Turn; {
+		case u == nil:
+		case u.Live:
 			u.Cut = true
+		case u.Dying != nil: // went with it
+			u.Dying, u.Rest = nil, 0
 		}
 	}
 	for _, w := range t.s.Wishes.Wishes {
@@ -118,6 +122,7 @@ func (t *Team) report(e event.Event) []flow.Command {
 		if m := t.current(e.Agent, b.Turn); m != nil {
 			return t.conclude(m)
 		}
+		t.stopped(e.Agent, b.Turn)
 	case event.Failed:
 		return t.fail(e, b)
 	default:
@@ -306,7 +311,7 @@ func (t *Team) lose(a event.AgentID, b event.Lost) []flow.Command {
 		return do
 	}
 	if b.Code == event.LostStopped {
-		return append(do, t.end(ending{Status: event.StatusCancelled, By: event.StoppedByUser, Why: "The leader: " + b.Message + "."})...)
+		return append(do, t.end(ending{Status: event.StatusCancelled, By: event.StoppedByUser, Why: "The leader is gone: " + b.Message + "."})...)
 	}
 	return append(do, t.end(ending{Status: event.StatusError, By: event.StoppedByFailure, Why: "The leader is lost: " + b.Message})...)
 }

@@ -47,7 +47,7 @@ func (t *Team) verdict() (event.Fact, bool) {
 	accepted := event.Fact{ID: "admitted/" + e.ID, Agent: e.Agent, Body: event.Admitted{Ref: e.ID}}
 	var v *verdict
 	if x, _, theirs := put(e.Body); theirs {
-		if v = t.judgeTurn(e.Agent, x); v == nil {
+		if v = t.judgeTurn(e, x); v == nil {
 			accepted, v = t.judgeProposal(e, accepted)
 		}
 	} else if b, ok := e.Body.(event.Replied); ok {

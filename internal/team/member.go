@@ -85,7 +85,7 @@ func (t *Team) ripe(x Mail) bool {
 		return true
 	}
 	m := t.member(x.From)
-	return m == nil || m.Turn == nil || !m.Turn.Live || x.Kind == MailReport && len(t.openOf(m.ID)) > 0
+	return m == nil || m.Turn == nil || t.resting(m.Turn) || x.Kind == MailReport && len(t.openOf(m.ID)) > 0
 }
 
 // waited reports whether what the leader waits for has come, or something else that

@@ -82,7 +82,7 @@ func (t *Team) remind(m *member, u *turn) {
 	}
 	t.owe("stalled/"+cause, event.Notified{To: t.leader().ID, Code: event.NoticeStalled, About: m.ID, Text: fmt.Sprintf(
 		"%s has stopped %s in a row without a report, and %s still open: %s. Write to it, or give the work to somebody else.",
-		m.ID, times(m.Reminded+1), tasksAre(len(open), "its"), taskNames(open))})
+		m.ID, times(m.Reminded+1), tasksAre(len(open), "its own"), taskNames(open))})
 }
 
 // chase is about questions that the leader has heard in a turn and not answered.

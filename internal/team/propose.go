@@ -10,14 +10,17 @@ import (
 	"conclave/internal/event"
 )
 
-// judgeTurn says why nothing is taken from a take any more.
-func (t *Team) judgeTurn(a event.AgentID, x event.Turn) *verdict {
-	m := t.current(a, x)
+// judgeTurn says why nothing is taken from a take any more. One that was told to
+// stop ends when it says so, after it has kept what it made; but who asks for money
+// says nothing after a refusal.
+func (t *Team) judgeTurn(e event.Event, x event.Turn) *verdict {
+	m := t.current(e.Agent, x)
 	switch {
 	case m == nil:
 		return &verdict{codeSuperseded, "This turn is over; nothing more is taken from it.", true}
 	case m.Turn.Stopped || t.s.Ending != nil:
-		return &verdict{codeStopped, "The team is being stopped.", true}
+		_, requests := e.Body.(event.Requested)
+		return &verdict{codeStopped, "The team is being stopped. Nothing more is to be done.", requests}
 	}
 	return nil
 }

@@ -195,7 +195,7 @@ func (t *Team) standstill() (event.Fact, bool) {
 	case m.Await != nil && m.Await.For > 0:
 		return event.Fact{}, false
 	case t.s.Idle >= max(t.rules().MaxIdle, 1):
-		return t.troubled(trouble{capIdle, fmt.Sprintf("The leader was told %s in a row that nobody works, and has neither set anybody to work nor finished.", times(t.s.Idle))}), true
+		return t.troubled(trouble{capIdle, fmt.Sprintf("The leader was told %s that nobody works, and has neither set anybody to work nor finished.", times(t.s.Idle))}), true
 	}
 	return notice("idle/"+m.Last.String(), event.Notified{To: m.ID, Code: event.NoticeIdle, Text: t.idleWords()}), true
 }

@@ -31,6 +31,9 @@ type turn struct {
 	Worked time.Duration `json:"worked,omitempty"`
 	Rung   time.Duration `json:"rung,omitempty"`
 	Warned bool          `json:"warned,omitempty"`
+	// Dying is a take that was cut and has not said yet that it has stopped: the next
+	// one waits for that, for a while, so that there are not two in one tree.
+	Dying *event.Turn `json:"dying,omitempty"`
 	// Waits is what it needs and others hold.
 	Waits *event.Amount `json:"waits,omitempty"`
 }
@@ -82,6 +85,7 @@ func (t *Team) assign(a event.AgentID, b event.Assigned) []flow.Command {
 		t.s.Turns++
 	}
 	u.Begin(a, b.Turn)
+	u.Dying = nil
 	u.Noted, u.Worked, u.Rung, u.Warned, u.Waits = nil, 0, 0, false, nil
 	m.Last, m.Rounds = b.Turn, max(m.Rounds, b.Round)
 	return append([]flow.Command{t.work(m)}, t.tellHeld(m)...)
@@ -132,7 +136,17 @@ func (t *Team) interrupt(a event.AgentID, b event.Interrupted) []flow.Command {
 		return do
 	}
 	u.Attempts++
+	u.Dying, u.Rest = &b.Turn, t.s.Clock.Up+stopGrace
 	return append(do, t.tryAgain(m, CodeHung, b.Why)...)
+}
+
+// stopped notes that a take which was cut has stopped.
+func (t *Team) stopped(a event.AgentID, x event.Turn) {
+	m := t.member(a)
+	if m == nil || m.Turn == nil || m.Turn.Dying == nil || *m.Turn.Dying != x {
+		return
+	}
+	m.Turn.Dying, m.Turn.Rest = nil, 0
 }
 
 // tryAgain takes a turn again that has failed or hung, unless that was tried often
@@ -165,6 +179,7 @@ func (t *Team) fail(e event.Event, b event.Failed) []flow.Command {
 	t.settle(b.Request, b.Usage)
 	m := t.current(e.Agent, b.Turn)
 	if m == nil {
+		t.stopped(e.Agent, b.Turn)
 		return nil
 	}
 	u := m.Turn
