@@ -44,6 +44,7 @@ func (a *App) lead(ctx context.Context, log eventlog.Log, id event.FlowID, s eve
 		}
 		d.Observe = whenRecorded(func(events []event.Event) {
 			k.observe(events)
+			h.observe(events)
 			watch(h.now.fold(events))
 		})
 		return d.Resume(ctx, also...)
