@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -48,8 +49,9 @@ func playwright(t *testing.T) string {
 // A stage is a project with three offers, agents that are scripts, and the program
 // itself; the stories serve it, look at it in a browser, and take it away.
 type stage struct {
-	dir string
-	env []string
+	dir  string
+	home string
+	env  []string
 }
 
 func newStage(t *testing.T) *stage {
@@ -71,10 +73,34 @@ func newStage(t *testing.T) *stage {
 		}
 	}
 	home := t.TempDir()
+	s.home = home
 	s.env = append(os.Environ(), "PLAYWRIGHT="+core, "CONCLAVE="+program(t), "PROJECT="+s.dir, "HOME="+home,
 		"XDG_STATE_HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home, "CI=")
 	t.Cleanup(s.end)
 	return s
+}
+
+// team has the demo play the product team whatever else is configured, without
+// taking its time.
+func (s *stage) team(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile("../../../examples/teams/product.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := strings.Replace(string(text), "\nleader:\n", "\nleader:\n  agent: leader\n", 1)
+	out = regexp.MustCompile(`(?m)^  - name: ([a-z-]+)$\n    title`).ReplaceAllString(out, "  - name: $1\n    agent: $1\n    title")
+	out += "\nagents:\n"
+	for _, id := range []string{"leader", "pm", "architect", "designer", "front-end", "back-end", "qa"} {
+		out += fmt.Sprintf("  - {id: %s, backend: {type: demo, persona: %[1]s, pace: 0.02}}\n", id)
+	}
+	dir := filepath.Join(s.home, "conclave", "teams")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "product.yaml"), []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // program builds the program, once for all stories.

@@ -53,6 +53,19 @@ func TestWhatIsNotSavedIsNotLost(t *testing.T) { newStage(t).play(t, "unsaved") 
 
 func TestKeyboardAndNarrowScreens(t *testing.T) { newStage(t).play(t, "reach") }
 
+// The whole pipeline of the product team, watched in the browser, with a stream that
+// is cut and taken up by Last-Event-ID all the while.
+//
+// SR-03 SR-04 SR-05
+func TestTeamFromTaskToResult(t *testing.T) {
+	s := newStage(t)
+	s.team(t)
+	s.play(t, "team")
+}
+
+// SR-07 SR-11
+func TestTeamIsStopped(t *testing.T) { newStage(t).play(t, "teamstop") }
+
 func TestSessionAndRun(t *testing.T) { newStage(t).play(t, "sessions") }
 
 // Acceptance check 12: with nothing but Go and git the program is built, serves the

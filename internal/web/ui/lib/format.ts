@@ -35,6 +35,13 @@ export function ago(at?: string, now = Date.now()): string {
   return new Date(at).toLocaleDateString();
 }
 
+// left is how long it is until then.
+export function left(at?: string, now = Date.now()): string {
+  const s = at ? Math.round((Date.parse(at) - now) / 1000) : 0;
+  if (s <= 0) return "no time left";
+  return (s < 60 ? s + " s" : s < 5400 ? Math.round(s / 60) + " min" : Math.round(s / 3600) + " h") + " left";
+}
+
 export function clock(at?: string): string {
   return at ? new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }) : "";
 }

@@ -1,7 +1,7 @@
 // How the team stands: who waits for whom, and the ledger of tasks.
 
-import { between, plural, span } from "../lib/format";
-import { Ago, Badge, Empty, Html } from "../parts/basic";
+import { between, left, plural, span } from "../lib/format";
+import { Badge, Empty, Html } from "../parts/basic";
 import { useTeam } from "./context";
 import { MergeCard } from "./feed";
 import { Name } from "./members";
@@ -18,7 +18,7 @@ export function Board() {
       <section aria-label="Facts"><h2>Facts</h2>
         <dl class="facts">
           <dt>Turns</dt><dd>{t.turns}, with {plural(t.calls, "model call")} and {plural(t.tool_uses, "tool call")}</dd>
-          <dt>Worked</dt><dd>{span(t.worked) || "—"}{t.deadline && !d.over && <> · its time is over <Ago at={t.deadline} /></>}</dd>
+          <dt>Worked</dt><dd>{span(t.worked) || "—"}{t.deadline && !d.over && " · " + left(t.deadline)}</dd>
           <dt>Description</dt><dd>{t.started.name}{t.started.file && <span class="mono small muted"> {t.started.file}</span>}</dd>
           {t.started.source && <><dt>Began from</dt><dd class="mono">{t.started.source}</dd></>}
           <dt>Folder</dt><dd class="mono">{t.started.dir}</dd>
@@ -43,7 +43,7 @@ function Waits() {
             <Name d={d} who={m.agent} />
             {m.waits?.length ? (
               <span class="waits-for"><span class="arrow" aria-hidden="true">⟶</span><span class="muted small">waits for {m.all && m.waits.length > 1 ? "all of" : m.waits.length > 1 ? "any of" : ""}</span>{m.waits.map((w) => <Name key={w} d={d} who={w} />)}</span>
-            ) : <span class="muted small waits-for">{stands(m)}</span>}
+            ) : <span class="muted small waits-for">{stands(m, d.over)}</span>}
             {by.length > 0 && m.state !== "lost" && <Badge tone="amber">{by.join(", ")} {by.length > 1 ? "wait" : "waits"} for it</Badge>}
             {!!m.queued && <Badge>{plural(m.queued, "message")} queued</Badge>}
           </li>

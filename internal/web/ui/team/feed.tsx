@@ -77,7 +77,7 @@ function Line({ i }: { i: FeedItem }) {
   }
   if (i.merge) return <MergeCard m={i.merge} />;
   return (
-    <div class={"feed-note " + i.kind + (i.error ? " error" : "")}>
+    <div class={"feed-note" + (i.error ? " error" : "")}>
       {i.agent && <Face d={d} who={i.agent} small />}
       <span>{i.agent && <b>{i.agent} </b>}{i.title}{i.text && (i.text.length < 90 && !i.text.includes("\n") ? <span>: {i.text}</span> : <details class="inline"><summary>more</summary>{i.html ? <Html html={i.html} /> : <pre class="plaintext">{i.text}{i.cut && "\n…"}</pre>}</details>)}</span>
       <span class="grow" /><time class="mono" dateTime={i.at}>{clock(i.at)}</time>

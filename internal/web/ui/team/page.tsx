@@ -4,11 +4,11 @@
 import { useMemo, useState } from "preact/hooks";
 import { query, seg } from "../lib/api";
 import { useData } from "../lib/data";
-import { between, spent } from "../lib/format";
+import { between, left, spent } from "../lib/format";
 import { useKeys } from "../lib/keys";
 import { go, place, to } from "../lib/route";
 import { useTitle } from "../lib/title";
-import { Ago, Badge, Button, Dialog, Html, Loading, say, Tabs, Trouble, useTask } from "../parts/basic";
+import { Badge, Button, Dialog, Html, Loading, say, Tabs, Trouble, useTask } from "../parts/basic";
 import { GateCard } from "../parts/gate";
 import { Stopped } from "../parts/stopped";
 import { Audit } from "../pages/audit";
@@ -77,7 +77,7 @@ function Head() {
     <header class="team-head">
       <h1>{d.title}</h1>
       <span role="status"><Badge of={d.state} tone={d.stopped ? "red" : tones[d.state]} /></span>
-      <span class="muted small">{t.started.name} · {spent(d.cost)} · {between(t.begun, t.over)}{t.deadline && !d.over && <> · <Ago at={t.deadline} lead="until " /></>}</span>
+      <span class="muted small">{t.started.name} · {spent(d.cost)} · {between(t.begun, t.over)}{t.deadline && !d.over && !d.stopped && " · " + left(t.deadline)}</span>
       <span class="grow" />
       <Button small kind="quiet" onClick={() => setAsk("rename")}>Rename</Button>
       {!d.over && <><Button small onClick={() => setAsk("wrap-up")}>Wrap up</Button><Button small kind="danger" onClick={() => setAsk("stop")}>Stop team</Button></>}

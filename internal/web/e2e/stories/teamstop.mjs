@@ -1,0 +1,41 @@
+// A team is stopped in the middle: a member first, then everybody; both ask before
+// they do it, and nothing goes on afterwards.
+
+import { assert, clean, open, sees, shot, story, until } from "./lib.mjs";
+
+await story(async ({ server, c }) => {
+  const page = await open(c, server);
+  const r = await page.request.post(server.origin + "/api/teams", { data: { team: "slow.yaml", task: "Wait until you are stopped", key: "k" }, headers: { Origin: server.origin } });
+  assert.equal(r.status(), 201, await r.text());
+  const { id } = await r.json();
+  await page.goto(server.origin + "/teams/" + id);
+  const members = page.getByRole("group", { name: "Members" });
+  const worker = members.getByRole("region", { name: "worker", exact: true });
+  await sees(worker, "working");
+
+  // Written to while it is busy: queued, and taken back before it is told.
+  await worker.getByRole("button", { name: "Write to worker" }).click();
+  await page.locator("textarea:focus").waitFor();
+  await page.keyboard.type("Never mind");
+  await page.keyboard.press("Enter");
+  const sent = page.getByRole("group", { name: "What you said" });
+  await sees(sent, "queued");
+  await sent.getByRole("button", { name: "Take back" }).click();
+  await sees(sent, "taken back");
+
+  await worker.getByRole("button", { name: "Stop worker" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Back" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await worker.getByRole("button", { name: "Stop worker" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop worker" }).click();
+  await sees(worker, "lost");
+  await shot(page, "lost");
+
+  await page.getByRole("button", { name: "Stop team" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop the team" }).click();
+  await sees(page.locator(".team-head"), "cancelled");
+  await until("nobody drives it", async () => !(await (await page.request.get(server.origin + "/api/teams/" + id)).json()).driver);
+  await page.getByRole("region", { name: "Write to the team" }).waitFor({ state: "detached" });
+  await shot(page, "stopped");
+  clean(page);
+});
