@@ -215,9 +215,7 @@ func (a *agent) converse(ctx context.Context, s *seat, in backend.Input, host ba
 		return err
 	}
 	next.Said = t.mark
-	if err := next.Save(home, in.Thread); err != nil {
-		return err
-	}
+	_ = next.Save(home, in.Thread) // only to know more should the program be killed; the turn is whole
 	t.finish()
 	return nil
 }

@@ -24,7 +24,6 @@ type object = map[string]any
 // A fake speaks the program's side of the protocol, as the real one was seen to.
 type fake struct {
 	part, args string
-	session    string
 
 	mu      sync.Mutex // guards output and everything below
 	waiting map[string]chan json.RawMessage

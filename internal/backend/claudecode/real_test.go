@@ -295,10 +295,19 @@ func (s *stage) record() string {
 	return out.String()
 }
 
+// heavy skips a test of many programs where only we are watched, not they.
+func heavy(t *testing.T) {
+	t.Helper()
+	if raced || testing.Short() {
+		t.Skip("takes many programs")
+	}
+}
+
 // Another process of ours goes on with a conversation that one before it had, and
 // one whose program has lost its memory is told what was said.
 func TestResumedByAnother(t *testing.T) {
 	t.Parallel()
+	heavy(t)
 	s := newStage(t, echo)
 	first := s.say(&clitest.Steward{}, "talk", "Remember needleEarlier.")
 	s.again()
@@ -306,12 +315,19 @@ func TestResumedByAnother(t *testing.T) {
 	if said := claudetest.Said(s.sent()[1]); len(said) != 2 || said[0] != "Remember needleEarlier." {
 		t.Errorf("the model was sent %q", said)
 	}
+	// Another room: another process, the same conversation.
+	s.room.Become("another", true)
+	s.say(&clitest.Steward{}, "talk", "Remember needleEarlier.", first, "And now?", "Now.", "In here?")
+	last := s.sent()[2]
+	if said := claudetest.Said(last); len(s.room.Starts()) != 3 || len(said) != 3 || slices.Contains(last.Tools, "Write") {
+		t.Errorf("%d processes; the model was sent %q with %v", len(s.room.Starts()), said, last.Tools)
+	}
 	s.again()
 	if err := os.RemoveAll(filepath.Join(s.room.Home(), ".claude")); err != nil {
 		t.Fatal(err)
 	}
 	s.say(&clitest.Steward{}, "talk", "Remember needleEarlier.", first, "And now?", "Now.", "Go home.")
-	said := claudetest.Said(s.sent()[2])
+	said := claudetest.Said(s.sent()[3])
 	if len(said) != 1 || !strings.Contains(said[0], "needleEarlier") || !strings.HasSuffix(said[0], "Go home.") {
 		t.Errorf("the model was sent %q", said)
 	}
@@ -375,9 +391,7 @@ func TestClosedWithAShell(t *testing.T) {
 // Six at once, each with its own conversation.
 func TestSixAtOnce(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes six programs")
-	}
+	heavy(t)
 	path := clitest.Installed(t, clitest.Claude)
 	url := claudetest.Serve(t, func(r claudetest.Request) backendtest.Reply {
 		if r.Turns%2 == 0 {

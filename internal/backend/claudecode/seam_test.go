@@ -73,6 +73,7 @@ func TestSeam(t *testing.T) {
 
 // Some of it with the real one, which takes a second to start.
 func TestSeamReal(t *testing.T) {
+	heavy(t)
 	path := clitest.Installed(t, clitest.Claude)
 	some := []string{"thinking", "several calls", "error auth", "told to end"}
 	backendtest.Run(t, func(t *testing.T, s backendtest.Scene) backend.Backend {

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -393,7 +394,7 @@ func (t *turn) permit(ctx context.Context, l line, r request) {
 		}
 	}
 	if !allowed {
-		t.answer(l.RequestID, object{"behavior": "deny", "message": why})
+		t.answer(l.RequestID, object{"behavior": "deny", "message": cmp.Or(why, "This is not allowed here.")})
 		return
 	}
 	input := r.Input

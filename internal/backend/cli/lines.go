@@ -13,14 +13,15 @@ import (
 // maxLine bounds a line against a program gone mad; no message comes near it.
 const maxLine = 256 << 20
 
-var errLongLine = fmt.Errorf("a line is longer than %d MiB", maxLine>>20)
+var errLongLine = errors.New("a line does not come to an end")
 
 // readLines gives every line of r that is not blank to hear, without its end. A
-// line may be of any length. The last one counts even if it was not ended.
-func readLines(r io.Reader, hear func([]byte)) error {
+// line may be of any length up to the limit. The last one counts even if it was not
+// ended.
+func readLines(r io.Reader, limit int, hear func([]byte)) error {
 	b := bufio.NewReaderSize(r, 64<<10)
 	for {
-		line, err := readLine(b)
+		line, err := readLine(b, limit)
 		if line = bytes.TrimSpace(line); len(line) > 0 && !errors.Is(err, errLongLine) {
 			hear(line)
 		}
@@ -33,11 +34,11 @@ func readLines(r io.Reader, hear func([]byte)) error {
 	}
 }
 
-func readLine(b *bufio.Reader) ([]byte, error) {
+func readLine(b *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
 		piece, err := b.ReadSlice('\n')
-		if len(line)+len(piece) > maxLine {
+		if len(line)+len(piece) > limit {
 			return nil, errLongLine
 		}
 		line = append(line, piece...)

@@ -77,7 +77,7 @@ func (p *Process) own(hear func([]byte), theirIn, theirOut *os.File) {
 	var both sync.WaitGroup
 	if hear != nil {
 		both.Go(func() {
-			if p.readErr = readLines(p.stdout, hear); p.readErr != nil {
+			if p.readErr = readLines(p.stdout, maxLine, hear); p.readErr != nil {
 				p.running.Stop() // nobody would understand the rest
 			}
 		})

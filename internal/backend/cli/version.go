@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"conclave/internal/backend"
 )
@@ -19,7 +20,7 @@ func (v Version) Compare(w Version) int {
 	return cmp.Or(cmp.Compare(v.Major, w.Major), cmp.Compare(v.Minor, w.Minor))
 }
 
-var number = regexp.MustCompile(`\b(\d{1,6})\.(\d{1,6})(?:\.[0-9A-Za-z.+-]+)?`)
+var number = regexp.MustCompile(`\b(?:v)?(\d{1,6})\.(\d{1,6})(?:\.[0-9A-Za-z.+-]+)?`)
 
 // ParseVersion finds the version in what a program says of itself.
 func ParseVersion(s string) (v Version, whole string, ok bool) {
@@ -29,7 +30,7 @@ func ParseVersion(s string) (v Version, whole string, ok bool) {
 	}
 	v.Major, _ = strconv.Atoi(m[1])
 	v.Minor, _ = strconv.Atoi(m[2])
-	return v, m[0], true
+	return v, strings.TrimPrefix(m[0], "v"), true
 }
 
 // A Need is the version of a program that its backend can speak with.

@@ -1,0 +1,96 @@
+package cli_test
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"conclave/internal/backend/cli"
+)
+
+// get sends a request to a proxy with headers.
+func get(t *testing.T, url string, headers ...string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("body"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
+// The real key goes to the model alone; the token gets there never, and nobody in
+// who does not have it.
+func TestProxy(t *testing.T) {
+	for _, c := range []struct{ key, header, want string }{
+		{"sk-real", "X-Api-Key", "x-api-key=sk-real authorization="},
+		{"sk-real", "Authorization", "x-api-key= authorization=Bearer sk-real"},
+		{"", "X-Api-Key", "x-api-key= authorization="},
+	} {
+		model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			_, _ = io.WriteString(w, r.URL.Path+" x-api-key="+r.Header.Get("X-Api-Key")+" authorization="+r.Header.Get("Authorization")+" "+string(body))
+		}))
+		defer model.Close()
+		p, err := cli.NewProxy(cli.Target{BaseURL: model.URL + "/base", Key: c.key, Header: c.header})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		for _, h := range [][]string{{"X-Api-Key", p.Token}, {"Authorization", "Bearer " + p.Token}} {
+			got, err := io.ReadAll(get(t, p.URL+"/v1/messages", h...).Body)
+			if want := "/base/v1/messages " + c.want + " body"; err != nil || string(got) != want {
+				t.Errorf("with %s: %q, want %q (%v)", h[0], got, want, err)
+			}
+		}
+		for _, h := range [][]string{nil, {"X-Api-Key", ""}, {"X-Api-Key", p.Token + "x"}, {"Authorization", "Bearer sk-real"}} {
+			if res := get(t, p.URL+"/v1/messages", h...); res.StatusCode != http.StatusUnauthorized {
+				t.Errorf("with %q: %s", h, res.Status)
+			}
+		}
+	}
+	if _, err := cli.NewProxy(cli.Target{BaseURL: "nowhere"}); err == nil {
+		t.Error("an address without a host was taken")
+	}
+}
+
+// Each piece of an answer is passed on as it comes; closing cuts what is under way.
+func TestProxyStreams(t *testing.T) {
+	next := make(chan struct{})
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "first\n")
+		_ = http.NewResponseController(w).Flush()
+		<-next
+		_, _ = io.WriteString(w, "second\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer model.Close()
+	p, err := cli.NewProxy(cli.Target{BaseURL: model.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := bufio.NewReader(get(t, p.URL, "X-Api-Key", p.Token).Body)
+	if got, _ := body.ReadString('\n'); got != "first\n" {
+		t.Errorf("read %q", got)
+	}
+	close(next)
+	if got, _ := body.ReadString('\n'); got != "second\n" {
+		t.Errorf("read %q", got)
+	}
+	p.Close()
+	if _, err := body.ReadString('\n'); err == nil {
+		t.Error("the answer was not cut")
+	}
+}
