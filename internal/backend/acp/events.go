@@ -17,31 +17,56 @@ import (
 
 // handle takes whatever comes from the program in the turn.
 func (t *turn) handle(ctx context.Context, m rpc.Message) error {
+	t.heard = t.heard || t.asked
 	if m.Asks() {
 		return t.wanted(ctx, m)
 	}
 	if m.Method != sdk.ClientMethodSessionUpdate || t.mute || t.quiet {
 		return nil
 	}
-	var n sdk.SessionNotification
-	if rpc.Decode(m, &n) != nil || n.SessionId != t.session {
+	var n notice
+	if rpc.Decode(m, &n) != nil || n.Session != t.session {
 		return nil // a kind of update that came after this was written
 	}
-	switch u := n.Update; {
-	case u.AgentMessageChunk != nil:
-		t.text(u.AgentMessageChunk)
-	case u.AgentThoughtChunk != nil:
-		t.thinking(u.AgentThoughtChunk)
-	case u.ToolCall != nil:
-		c := u.ToolCall
-		return t.worked(ctx, sdk.SessionToolCallUpdate{
-			ToolCallId: c.ToolCallId, Title: &c.Title, Kind: &c.Kind, Status: &c.Status,
-			Content: c.Content, Locations: c.Locations, RawInput: c.RawInput, RawOutput: c.RawOutput,
-		})
-	case u.ToolCallUpdate != nil:
-		return t.worked(ctx, *u.ToolCallUpdate)
+	switch n.Update.Kind {
+	case "agent_message_chunk":
+		t.text(n.Update.Message, n.Update.words())
+	case "agent_thought_chunk":
+		t.thinking(n.Update.Message, n.Update.words())
+	case "tool_call", "tool_call_update":
+		// Both have the same fields; the former must have more of them.
+		var u struct {
+			Update sdk.SessionToolCallUpdate `json:"update"`
+		}
+		if rpc.Decode(m, &u) == nil {
+			return t.worked(ctx, u.Update)
+		}
 	}
 	return nil
+}
+
+// A notice is an update as far as it has to be read to know what it is. Most are
+// pieces of text, and there are many.
+type notice struct {
+	Session sdk.SessionId `json:"sessionId"`
+	Update  piece         `json:"update"`
+}
+
+type piece struct {
+	Kind    string          `json:"sessionUpdate"`
+	Message string          `json:"messageId"`
+	Content json.RawMessage `json:"content"`
+}
+
+// words are the piece's, if it is text.
+func (p piece) words() string {
+	var c struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(p.Content, &c) != nil {
+		return ""
+	}
+	return c.Text
 }
 
 // replied notes what the program says at the end of its turn.
@@ -83,18 +108,16 @@ func (v *voice) piece(message, text string) string {
 	return text
 }
 
-func (t *turn) text(c *sdk.SessionUpdateAgentMessageChunk) {
-	if c.Content.Text == nil || c.Content.Text.Text == "" || t.left || t.ending {
-		return
+func (t *turn) text(message, text string) {
+	if text != "" && !t.left && !t.ending {
+		t.left = !t.yield(backend.Delta{Text: t.said.piece(message, text)}, nil)
 	}
-	t.left = !t.yield(backend.Delta{Text: t.said.piece(deref(c.MessageId), c.Content.Text.Text)}, nil)
 }
 
-func (t *turn) thinking(c *sdk.SessionUpdateAgentThoughtChunk) {
-	if c.Content.Text == nil || c.Content.Text.Text == "" || t.left || t.ending {
-		return
+func (t *turn) thinking(message, text string) {
+	if text != "" && !t.left && !t.ending {
+		t.left = !t.yield(backend.Delta{Thinking: t.thought.piece(message, text)}, nil)
 	}
-	t.left = !t.yield(backend.Delta{Thinking: t.thought.piece(deref(c.MessageId), c.Content.Text.Text)}, nil)
 }
 
 // A call is the use of a tool of the program's own, as far as it is known.
@@ -221,11 +244,4 @@ func (t *turn) ours(c call) bool {
 		}
 	}
 	return false
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

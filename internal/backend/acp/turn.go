@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -25,10 +24,11 @@ type turn struct {
 	x       *rpc.Exchange
 	session sdk.SessionId
 	before  cli.Thread // what was remembered
-	// asked: the program was given something to do; done: it has ended its turn.
-	asked, done bool
-	reply       sdk.PromptResponse
-	refused     *rpc.Error
+	// asked: the program was given something to do; heard: it has said something
+	// since; done: it has ended its turn.
+	asked, heard, done bool
+	reply              sdk.PromptResponse
+	refused            *rpc.Error
 
 	mute   bool // what comes is known already
 	left   bool // nobody reads any more
@@ -44,14 +44,19 @@ type turn struct {
 }
 
 // hold takes the turn with the agent's process. One that has run before may have
-// died meanwhile without anybody noticing; then another takes its place.
+// died meanwhile without anybody noticing; then another takes its place, and is
+// told what that one cannot have heard.
 func (t *turn) hold(ctx context.Context) error {
 	running := t.agent.process
 	err := t.with(ctx)
-	if running != nil && running == t.process && !t.asked && backend.KindOf(err) == backend.Broken && ctx.Err() == nil {
-		err = t.with(ctx)
+	if running == nil || running != t.process || t.heard || backend.KindOf(err) != backend.Broken || ctx.Err() != nil {
+		return err
 	}
-	return err
+	if err := t.before.Save(t.in.Room.Home(), t.in.Thread); err != nil {
+		return err
+	}
+	t.asked, t.quiet = false, false
+	return t.with(ctx)
 }
 
 // with takes the turn with the process that runs, or a new one.
@@ -95,7 +100,7 @@ func (t *turn) speak(ctx context.Context) error {
 	}
 	for {
 		if err := t.prompt(prompt); err != nil {
-			return errors.Join(err, t.before.Save(t.in.Room.Home(), t.in.Thread))
+			return err
 		}
 		if err := t.x.Until(ctx, func() bool { return t.done || t.left || t.ending }); err != nil {
 			return err
@@ -122,8 +127,9 @@ func (t *turn) speak(ctx context.Context) error {
 // prompt gives the program something to do.
 func (t *turn) prompt(content []sdk.ContentBlock) error {
 	t.done, t.refused, t.reply = false, nil, sdk.PromptResponse{}
+	t.said.cut, t.thought.cut = true, true
 	err := t.x.Ask(sdk.AgentMethodSessionPrompt, sdk.PromptRequest{SessionId: t.session, Prompt: content}, func(m rpc.Message) error {
-		t.done, t.refused = true, m.Error
+		t.done, t.heard, t.refused = true, true, m.Error
 		return t.replied(m)
 	})
 	t.asked = t.asked || err == nil

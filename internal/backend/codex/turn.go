@@ -52,6 +52,7 @@ func (t *turn) hold(ctx context.Context) error {
 	before := t.agent.server
 	err := t.with(ctx)
 	if before != nil && before == t.server && t.id == "" && backend.KindOf(err) == backend.Broken && ctx.Err() == nil {
+		t.quiet = false
 		err = t.with(ctx)
 	}
 	return err
