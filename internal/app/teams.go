@@ -139,10 +139,10 @@ type cast struct {
 	demo  bool
 }
 
-// players are the agents of the description, or else those of the configuration,
-// or the ones that are found.
+// players are the agents of a configuration that was named, or else those of the
+// description, or those of the project's configuration, or the ones that are found.
 func (a *App) players(ctx context.Context, d described, file string) (cast, error) {
-	if len(d.Agents) > 0 {
+	if len(d.Agents) > 0 && file == "" {
 		var c cast
 		for _, x := range d.Agents {
 			c.seats = append(c.seats, seatOf(x))

@@ -47,7 +47,7 @@ func (a *App) lead(ctx context.Context, log eventlog.Log, id event.FlowID, s eve
 			h.observe(events)
 			watch(h.now.fold(events))
 		})
-		return d.Resume(ctx, also...)
+		return d.Begin(ctx, also...)
 	})
 }
 

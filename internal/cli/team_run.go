@@ -27,9 +27,9 @@ func newTeamRun(e *env) *cobra.Command {
 		Use:   "run [flags] TEAM TASK",
 		Short: "Begin a team and watch it work",
 		Long: `Run begins a team and drives it until its leader has finished. TEAM is the name of
-a description (conclave team list --kinds) or a YAML file. Agents are those the
-description names, else those of the configuration, else the ones that are found;
-without any the built-in demo plays everybody.
+a description (conclave team list --kinds) or a YAML file. Agents are those of
+--config, else those the description names, else those of the configuration, else
+the ones that are found; without any the built-in demo plays everybody.
 
 Members work in git worktrees of their own under .conclave/teams, and the leader
 merges them. With --source the team begins from a copy of a folder, which itself

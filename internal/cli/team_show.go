@@ -191,8 +191,14 @@ func fateWords(f view.TeamFate, named bool) string {
 	return out
 }
 
-// face is a member by its avatar and name.
-func face(m view.TeamMember) string { return strings.TrimSpace(m.Avatar + " " + string(m.Agent)) }
+// face is a member by its avatar and name. One that nobody chose is a letter of the
+// name, which says nothing more.
+func face(m view.TeamMember) string {
+	if strings.HasPrefix(strings.ToLower(string(m.Agent)), strings.ToLower(m.Avatar)) {
+		return string(m.Agent)
+	}
+	return m.Avatar + " " + string(m.Agent)
+}
 
 // memberWords is what a member does.
 func memberWords(m view.TeamMember) string {

@@ -117,6 +117,20 @@ func (d *Driver) Resume(ctx context.Context, also ...event.Fact) error {
 	})...)
 }
 
+// Begin takes up a flow that somebody has opened and nobody has driven: its log has
+// the first fact and nothing more, so nothing was going on that could have been cut.
+// Of any other flow it is Resume.
+func (d *Driver) Begin(ctx context.Context, also ...event.Fact) error {
+	if err := d.fold(ctx); err != nil {
+		return err
+	}
+	if d.last.Seq > 1 || len(also) > 0 || len(d.d.Due()) == 0 {
+		return d.Resume(ctx, also...)
+	}
+	d.clock = newClock(d.last.At)
+	return d.drive(ctx)
+}
+
 func (d *Driver) drive(ctx context.Context, first ...event.Fact) (err error) {
 	if d.clock == (clock{}) {
 		d.clock = newClock(time.Time{})

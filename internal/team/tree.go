@@ -37,7 +37,9 @@ func (t *Team) merged(b event.Merged) {
 	if m == nil || len(b.Conflicts) > 0 {
 		return
 	}
-	t.s.Idle = 0
+	if b.From != m.Merged { // else it was there already, and nothing is different
+		t.s.Idle = 0
+	}
 	t.s.Shared = b.Commit
 	if m.Merged = b.From; b.From == m.Head || b.From == m.Fresh {
 		m.Fresh = ""
