@@ -14,7 +14,7 @@
 // With a key, or an address for the model, the program has its settings in the
 // room's home and reaches the model through a proxy of ours that knows the key.
 // With neither, it is the program as its user has logged it in: the room has to let
-// it read and write the user's own folder of settings.
+// it read and write that [Login].
 //
 // Goroutines: those of [cli.Process] and [cli.Proxy], and one for each of our tools
 // that is called and each permission that is asked for; a turn waits for those of

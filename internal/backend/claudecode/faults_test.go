@@ -101,7 +101,7 @@ func part(t testing.TB, name string, more map[string]string) backend.Program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := map[string]string{partVar: name}
+	env := map[string]string{partVar: name, "GORACE": "atexit_sleep_ms=0"}
 	for k, v := range more {
 		env[k] = v
 	}

@@ -16,15 +16,41 @@ import (
 // loggedIn: the program is used as its user has logged it in.
 func (a *agent) loggedIn() bool { return a.key == "" && a.program.BaseURL == "" }
 
-// login is where the program finds that its user has logged in. On a Mac that is
-// in the keychain, under a name that a folder given to it would change.
-func login() []string {
-	if runtime.GOOS == "darwin" && os.Getenv("CLAUDE_CONFIG_DIR") == "" {
-		if home, err := os.UserHomeDir(); err == nil {
-			return []string{"HOME=" + home}
-		}
+// Login is the file that holds the user's own login. A room in which it is used has
+// to reach it, writable: the program renews it.
+func Login() string { return filepath.Join(usersFolder(), ".credentials.json") }
+
+// keychain: the login is in the keychain of a Mac, under a name that a folder given
+// to the program would change.
+func keychain() bool { return runtime.GOOS == "darwin" && os.Getenv("CLAUDE_CONFIG_DIR") == "" }
+
+// login leads from the program's own folder to the login of its user, if there is
+// one. The user's folder itself is out of its reach: settings in it name commands
+// that are run wherever the user starts the program.
+func login(room backend.Room) ([]string, error) {
+	if home, err := os.UserHomeDir(); keychain() && err == nil {
+		return []string{"HOME=" + home}, nil
 	}
-	return []string{"CLAUDE_CONFIG_DIR=" + usersFolder()}
+	dir := filepath.Join(room.Home(), ".claude")
+	env := []string{"CLAUDE_CONFIG_DIR=" + dir}
+	name, link := Login(), filepath.Join(dir, ".credentials.json")
+	if at, err := os.Readlink(link); err == nil && at == name {
+		return env, nil
+	}
+	if _, err := os.Stat(name); err != nil {
+		return env, nil // the program says that nobody is logged in
+	}
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.Remove(link)
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = os.Symlink(name, link)
+	}
+	if err != nil {
+		return nil, &backend.Error{Kind: backend.Broken, Message: "lead Claude Code to its login", Err: err}
+	}
+	return env, nil
 }
 
 // usersFolder is where the program has the settings of whoever runs this.
@@ -42,7 +68,7 @@ func (a *agent) recall(room backend.Room, t cli.Thread) (cli.Thread, error) {
 		return t, nil
 	}
 	folder := filepath.Join(room.Home(), ".claude")
-	if a.loggedIn() {
+	if a.loggedIn() && keychain() {
 		folder = usersFolder()
 	}
 	names, err := filepath.Glob(filepath.Join(folder, "projects", "*", t.Native+".jsonl"))

@@ -132,7 +132,11 @@ var calm = []string{
 func (a *agent) environment(s *session, room backend.Room) ([]string, error) {
 	env := append(slices.Clone(calm), "HOME="+room.Home())
 	if a.loggedIn() {
-		env = append(env, login()...)
+		more, err := login(room)
+		if err != nil {
+			return nil, err
+		}
+		env = append(env, more...)
 	} else {
 		var err error
 		target := cli.Target{BaseURL: cmp.Or(a.program.BaseURL, "https://api.anthropic.com"), Key: a.key, Header: "X-Api-Key"}
