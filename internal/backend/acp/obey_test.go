@@ -35,7 +35,7 @@ func (f *fakeAgent) obey(ctx context.Context, id sdk.SessionId, s *session) (sdk
 			f.say(ctx, id, fmt.Sprintln("line", i))
 		}
 		fmt.Printf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}}}}`+"\n",
-			id, strings.Repeat("x", 11<<20))
+			id, strings.Repeat("x", 3<<20))
 	case "orphan":
 		c := exec.Command("setsid", "sleep", "1000")
 		if err := c.Start(); err != nil {

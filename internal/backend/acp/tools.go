@@ -31,6 +31,10 @@ const over = "This turn is over; do nothing more and end it."
 // server that says nothing for a minute.
 const beat = 15 * time.Second
 
+// settling is how long nothing may have come from the program for all to be heard
+// that it said before a call.
+const settling = 100 * time.Millisecond
+
 // A toolbox serves the host's tools to one process. Which tools there are depends
 // on the address; who carries them out is the turn that goes on.
 type toolbox struct {
@@ -187,9 +191,14 @@ func (t *turn) called(work, gone context.Context, c event.ToolCall) (backend.Too
 			defer context.AfterFunc(gone, cancel)()
 			r := t.host.Call(ctx, c)
 			return func() error {
-				t.ending = t.ending || r.End
-				answer <- r
-				return nil
+				defer func() { answer <- r }()
+				if !r.End || t.ending {
+					return nil
+				}
+				// What was said before the call counts, and may still be on its way.
+				err := t.x.Settle(settling)
+				t.ending = true
+				return err
 			}
 		})
 		return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/cli"
@@ -102,6 +103,25 @@ func (x *Exchange) Call(ctx context.Context, method string, params, result any) 
 	}
 	if err := json.Unmarshal(answer.Result, result); err != nil {
 		return &backend.Error{Kind: backend.Garbled, Message: "the answer to " + method + " makes no sense", Err: err}
+	}
+	return nil
+}
+
+// Settle handles what has been said already: until nothing has come for a while.
+// It is for what comes by another way and must not overtake it.
+func (x *Exchange) Settle(quiet time.Duration) error {
+	t := time.NewTimer(quiet)
+	defer t.Stop()
+	for x.ear != nil {
+		select {
+		case m := <-x.ear.c:
+			if err := x.take(m); err != nil {
+				return err
+			}
+			t.Reset(quiet)
+		case <-t.C:
+			return nil
+		}
 	}
 	return nil
 }
