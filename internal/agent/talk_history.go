@@ -118,7 +118,10 @@ func (c *conversation) speak(ctx context.Context, e dialog.Entry) error {
 		c.spoke = true
 	}
 	if strings.TrimSpace(text) == "" && len(e.Called.Tools) == 0 {
-		return nil
+		if c.t.duty == nil || !c.t.agent.Backend.Traits().OwnsLoop {
+			return nil
+		}
+		text = endedSilent // it did something; what the user says next is a turn of its own
 	}
 	if e.Cut {
 		text += "\n" + stoppedHere

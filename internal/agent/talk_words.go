@@ -18,6 +18,7 @@ const (
 	endedHere      = "The turn ended with this call. How things stand now is said below."
 	notBegun       = "Not carried out: the program was stopped during a call before this one, whose outcome is not known. Look how that stands, then call this again if it still holds."
 	phaseOver      = "Not carried out: the phase is over, and so is this turn."
+	endedSilent    = "[you ended your turn without saying anything]"
 	turnEnded      = "Not carried out: the call before this one has ended your turn."
 	noCallsLeft    = "Not carried out: this turn has made all the model calls it may. The user can have you go on."
 	endedSince     = "A run that you launched has ended since. This is what launch_run gave back, too late for the turn that called it:"

@@ -90,10 +90,8 @@ const threadTeam = "team"
 func newDuty(t *turn, k *Member, w team.Work) *duty {
 	d := &duty{t: t, k: k, w: w, verdicts: slices.Clone(w.Verdicts), put: map[string]int{}}
 	for _, v := range w.Verdicts {
-		if v.Why == "" {
-			d.acted = true
-			t.closed = t.closed || teamtool.Ends(toolOf(v.ID))
-		}
+		d.acted = true
+		t.closed = t.closed || v.Why == "" && teamtool.Ends(toolOf(v.ID))
 	}
 	return d
 }
@@ -205,12 +203,31 @@ func (d *duty) leave(ctx context.Context) ([]event.Fact, error) {
 	if err := d.t.shut(); err != nil {
 		return nil, fmt.Errorf("end the turn: %w", err)
 	}
-	c, err := d.k.Trees.Commit(ctx, d.w.Agent, d.w.Turn, d.message())
+	f, err := d.committed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d.kept = true
-	return []event.Fact{d.t.fact("committed", c)}, nil
+	return []event.Fact{f}, nil
+}
+
+func (d *duty) committed(ctx context.Context) (event.Fact, error) {
+	c, err := d.k.Trees.Commit(ctx, d.w.Agent, d.w.Turn, d.message())
+	return d.t.fact("committed", c), err
+}
+
+// keep commits the tree in the middle of a turn: whoever is told of the work next may
+// merge it at once.
+func (d *duty) keep(ctx context.Context) error {
+	if !d.rooted {
+		return nil
+	}
+	f, err := d.committed(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = d.t.port.Submit(ctx, f)
+	return err
 }
 
 // message is what the commit of the turn says.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,22 +19,22 @@ import (
 
 // Spawn implements [teamtool.Acts].
 func (d *duty) Spawn(ctx context.Context, s teamtool.Spawn) (tool.Result, error) {
-	members, tasks, err := d.look(ctx)
+	members, _, err := d.look(ctx)
 	if err != nil {
 		return tool.Result{}, err
-	}
-	name := event.AgentID(s.Name)
-	if name == "" {
-		name = freeName(s.Role, members)
 	}
 	detail, err := d.t.content(ctx, s.Detail)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	v, err := d.forward(ctx, func(call string) event.Body {
-		return event.Spawned{Turn: d.t.turn, Call: call, Member: name, Role: s.Role}
-	}, func(call string) event.Body {
-		return event.Tasked{Turn: d.t.turn, Call: call, Task: s.Task, Owner: name, Title: clip(s.Title, event.InlineMax), Detail: detail}
+	name := event.AgentID(s.Name)
+	v, err := d.forward(ctx, func(id, call string) (string, event.Body) {
+		if name == "" {
+			name = cmp.Or(d.spawned(id), freeName(s.Role, members))
+		}
+		return memberMark + string(name), event.Spawned{Turn: d.t.turn, Call: call, Member: name, Role: s.Role}
+	}, func(_, call string) (string, event.Body) {
+		return taskMark, event.Tasked{Turn: d.t.turn, Call: call, Task: s.Task, Owner: name, Title: clip(s.Title, event.InlineMax), Detail: detail}
 	})
 	switch {
 	case err != nil:
@@ -42,9 +43,6 @@ func (d *duty) Spawn(ctx context.Context, s teamtool.Spawn) (tool.Result, error)
 		return tool.Failed(v[0].Why), nil
 	case v[1].Why != "":
 		return tool.Failed(fmt.Sprintf("%s is in the team now, but has no task: %s Set it one with assign.", name, v[1].Why)), nil
-	}
-	if i := slices.IndexFunc(tasks, func(x team.Task) bool { return x.Task == s.Task }); i >= 0 && s.Name == "" {
-		name = tasks[i].Owner // it was brought in before the turn was cut
 	}
 	return tool.Result{Text: fmt.Sprintf("%s is in the team and begins with the task %s. Set going now whatever else does not depend on it; then wait_for it.", name, s.Task)}, nil
 }
@@ -68,9 +66,9 @@ func (d *duty) Assign(ctx context.Context, s teamtool.Assign) (tool.Result, erro
 	if err != nil {
 		return tool.Result{}, err
 	}
-	v, err := d.forward(ctx, func(call string) event.Body {
+	v, err := d.forward(ctx, only(func(call string) event.Body {
 		return event.Tasked{Turn: d.t.turn, Call: call, Task: s.Task, Owner: event.AgentID(s.Member), Title: clip(s.Title, event.InlineMax), Detail: detail}
-	})
+	}))
 	if err != nil || v[0].Why != "" {
 		return refused(v), err
 	}
@@ -98,9 +96,9 @@ func (d *duty) Send(ctx context.Context, to []string, text string) (tool.Result,
 	if err != nil {
 		return tool.Result{}, err
 	}
-	v, err := d.forward(ctx, func(call string) event.Body {
+	v, err := d.forward(ctx, only(func(call string) event.Body {
 		return event.Mailed{Turn: d.t.turn, Call: call, To: who, Text: c}
-	})
+	}))
 	if err != nil || v[0].Why != "" {
 		return refused(v), err
 	}
@@ -155,9 +153,9 @@ func (d *duty) Wait(ctx context.Context, w teamtool.Wait) (tool.Result, error) {
 	if slices.Contains(w.Members, "all") {
 		w.All = true
 	}
-	v, err := d.forward(ctx, func(call string) event.Body {
+	v, err := d.forward(ctx, only(func(call string) event.Body {
 		return event.Awaited{Turn: d.t.turn, Call: call, Members: who, All: w.All, For: event.Duration(w.For)}
-	})
+	}))
 	if err != nil || v[0].Why != "" {
 		return refused(v), err
 	}
@@ -186,9 +184,9 @@ func (d *duty) Finish(ctx context.Context, o teamtool.Outcome) (tool.Result, err
 	if err != nil {
 		return tool.Result{}, err
 	}
-	v, err := d.forward(ctx, func(call string) event.Body {
+	v, err := d.forward(ctx, only(func(call string) event.Body {
 		return event.Finishing{Turn: d.t.turn, Call: call, Failed: o.Failed, Abandon: clip(o.Abandon, event.InlineMax), TeamOutcome: event.TeamOutcome{Summary: summary, Deliverables: o.Deliverables}}
-	})
+	}))
 	if err != nil || v[0].Why != "" {
 		return refused(v), err
 	}
@@ -221,9 +219,12 @@ func (d *duty) Report(ctx context.Context, r teamtool.Report) (tool.Result, erro
 	if err != nil {
 		return tool.Result{}, err
 	}
-	v, err := d.forward(ctx, func(call string) event.Body {
+	if err := d.keep(ctx); err != nil {
+		return tool.Result{}, err
+	}
+	v, err := d.forward(ctx, only(func(call string) event.Body {
 		return event.Reported{Turn: d.t.turn, Call: call, Task: r.Task, State: r.State, Summary: summary, Files: r.Files}
-	})
+	}))
 	if err != nil || v[0].Why != "" {
 		return refused(v), err
 	}
@@ -252,9 +253,12 @@ func (d *duty) Ask(ctx context.Context, question string) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	v, err := d.forward(ctx, func(call string) event.Body {
+	if err := d.keep(ctx); err != nil {
+		return tool.Result{}, err
+	}
+	v, err := d.forward(ctx, only(func(call string) event.Body {
 		return event.Mailed{Turn: d.t.turn, Call: call, To: []event.AgentID{event.AgentID(d.w.Started.Leader.Name)}, Text: c, Question: true}
-	})
+	}))
 	if err != nil || v[0].Why != "" {
 		return refused(v), err
 	}
@@ -291,7 +295,7 @@ func (d *duty) Merge(ctx context.Context, member, prefer string) (tool.Result, e
 	d.acted = true
 	text := mergedWords(m)
 	if members[i].State == team.Working || members[i].State == team.Asking {
-		text += fmt.Sprintf(" %s is at work: what it does in this turn is not in it.", member)
+		text += fmt.Sprintf(" %s is at work: what it has done since it last reported is not in it.", member)
 	}
 	return tool.Result{Text: text}, nil
 }

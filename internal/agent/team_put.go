@@ -16,34 +16,38 @@ import (
 	teamtool "conclave/internal/tool/team"
 )
 
+// A piece is one thing that a call puts forward; its name is added to the call's id,
+// and says the rest of what it is.
+type piece func(id, call string) (name string, b event.Body)
+
+// only is what is put forward by itself.
+func only(body func(call string) event.Body) piece {
+	return func(_, call string) (string, event.Body) { return "", body(call) }
+}
+
 // forward puts something forward, or several things together, and returns what became
 // of each. What was put forward before the turn was cut is not put forward again.
-func (d *duty) forward(ctx context.Context, bodies ...func(call string) event.Body) ([]team.Verdict, error) {
+func (d *duty) forward(ctx context.Context, pieces ...piece) ([]team.Verdict, error) {
 	c := ctx.Value(calling{}).(event.ToolCall)
 	id := d.id(c)
-	out := make([]team.Verdict, len(bodies))
+	out := make([]team.Verdict, len(pieces))
 	var facts []event.Fact
-	for i, body := range bodies {
-		of := id
-		if i > 0 {
-			of += fmt.Sprintf("#%d", i+1)
-		}
-		if v, ok := d.known(of); ok {
+	for i, p := range pieces {
+		name, body := p(id, c.ID)
+		if v, ok := d.known(id + name); ok {
 			out[i] = v
 			continue
 		}
-		out[i].ID = of
-		facts = append(facts, event.Fact{ID: of, Agent: d.t.id, Body: body(c.ID)})
+		out[i].ID = id + name
+		facts = append(facts, event.Fact{ID: id + name, Agent: d.t.id, Body: body})
 	}
 	if len(facts) > 0 {
 		if err := d.submit(ctx, facts, out); err != nil {
 			return nil, err
 		}
 	}
-	if out[0].Why == "" {
-		d.acted = true
-		d.t.closed = d.t.closed || teamtool.Ends(c.Name)
-	}
+	d.acted = true
+	d.t.closed = d.t.closed || out[0].Why == "" && teamtool.Ends(c.Name)
 	return out, nil
 }
 
@@ -94,18 +98,35 @@ func (d *duty) id(c event.ToolCall) string {
 		if n := d.put[id]; n > 1 {
 			this += fmt.Sprintf("~%d", n)
 		}
-		if v, ok := d.known(this); !loops || !ok || v.Why == "" {
+		if !loops || !slices.ContainsFunc(d.verdicts, func(v team.Verdict) bool {
+			return v.Why != "" && (v.ID == this || strings.HasPrefix(v.ID, this+memberMark))
+		}) {
 			return this
 		}
 	}
 }
 
+// The marks after which a fact's id says which member it brings in, and that it goes
+// along with that.
+const (
+	memberMark = "@"
+	taskMark   = "#task"
+)
+
+// spawned is the member that a call has brought in before the turn was cut.
+func (d *duty) spawned(id string) event.AgentID {
+	for _, v := range d.verdicts {
+		if name, ok := strings.CutPrefix(v.ID, id+memberMark); ok {
+			return event.AgentID(name)
+		}
+	}
+	return ""
+}
+
 // toolOf is the tool with which a fact of that id was put forward.
 func toolOf(id string) string {
 	name := id[strings.LastIndexByte(id, '/')+1:]
-	name, _, _ = strings.Cut(name, "#")
-	name, _, _ = strings.Cut(name, "~")
-	return name
+	return name[:len(name)-len(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz_"))]
 }
 
 func digestOf(input json.RawMessage) string {

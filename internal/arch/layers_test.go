@@ -104,7 +104,7 @@ var layers = []struct {
 	{"agent", "event flow eventlog live backend policy tool tool/todo tool/team coord talk job team dialog launch prompt engine"},
 	{"redact", ""},
 	{"kit", "event policy gear backend confine workspace sandbox tool prompt agent"},
-	{"agent/agenttest", "event flow eventlog backend backend/script policy tool coord talk job engine agent"},
+	{"agent/agenttest", "event flow eventlog backend backend/script policy tool coord talk job team engine agent"},
 
 	// Surfaces, what lies between them and the program, and the program.
 	{"config", "event policy gear backend"},
