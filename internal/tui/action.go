@@ -50,7 +50,7 @@ const (
 // actions is the whole table, in the order in which help shows it.
 func actions() []Action {
 	return slices.Concat(
-		inputActions(), modeActions(), gateActions(), steerActions(), moveActions(), listActions(), lookActions(), jobListActions(), talkActions(), windowActions(), suspendActions(),
+		inputActions(), modeActions(), gateActions(), steerActions(), moveActions(), listActions(), lookActions(), jobListActions(), teamListActions(), talkActions(), windowActions(), suspendActions(),
 		dialogActions(), screenActions(),
 	)
 }

@@ -148,6 +148,9 @@ func (m *Model) slipped(s Screen, k tea.KeyPressMsg) bool {
 	if j, ok := s.(*jobScreen); ok {
 		asks = !j.note.on
 	}
+	if j, ok := s.(*teamScreen); ok {
+		asks = !j.note.on
+	}
 	if !asks || now.Sub(m.put.sprung) >= settle || k.Text == "" && k.Code != tea.KeyEnter {
 		return false
 	}

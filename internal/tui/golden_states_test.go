@@ -24,7 +24,7 @@ type state struct {
 }
 
 func states() []state {
-	return slices.Concat(teamStates(), talkStates(), deskStates(), jobStates())
+	return slices.Concat(teamStates(), talkStates(), deskStates(), jobStates(), crewStates())
 }
 
 // teamStates are how a conversation with all agents can look.

@@ -82,27 +82,31 @@ func (s *jobScreen) permission() (view.Gate, bool) {
 	return s.job.Gates[i], true
 }
 
-const atPermit Where = "a permission of a job"
-
-// permitWords are the answers to whether a tool may be used.
-var permitWords = map[string]string{
-	event.PermitOnce: "Allow it once", event.PermitRun: "Allow it in this job", event.PermitAlways: "Allow it from now on", event.PermitDeny: "Deny it",
-}
+const atPermit Where = "a permission of a job or a team"
 
 // permit asks whether a tool may be used.
 func (s *jobScreen) permit(m *Model) tea.Cmd {
 	g, _ := s.permission()
+	m.askPermit(g, "Allow it in this job", func(m *Model, choice string) tea.Cmd { return s.reply(m, g, g.Revision, choice, "", nil) })
+	return nil
+}
+
+// askPermit asks whether a tool may be used; whole is what to say for all that
+// follows.
+func (m *Model) askPermit(g view.Gate, whole string, reply func(m *Model, choice string) tea.Cmd) {
+	words := map[string]string{
+		event.PermitOnce: "Allow it once", event.PermitRun: whole, event.PermitAlways: "Allow it from now on", event.PermitDeny: "Deny it",
+	}
 	p := &picker{where: atPermit, title: view.OneLine(g.Title), browse: true}
 	for _, c := range g.Choices {
-		p.rows = append(p.rows, pick{key: c.ID, text: cmp.Or(view.OneLine(c.Text), permitWords[c.ID], c.ID)})
+		p.rows = append(p.rows, pick{key: c.ID, text: cmp.Or(view.OneLine(c.Text), words[c.ID], c.ID)})
 	}
 	p.preview = func(m *Model, _ pick, width int) []string { return bodyLines(m.texts.of(g.Text), width) }
 	p.chosen = func(m *Model, r pick) tea.Cmd {
 		m.closeTop()
-		return s.reply(m, g, g.Revision, r.key, "", nil)
+		return reply(m, r.key)
 	}
 	m.open(p)
-	return nil
 }
 
 const atThreads Where = "comments on a job"

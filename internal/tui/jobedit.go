@@ -224,14 +224,19 @@ func (s *jobScreen) readFile(m *Model, name string) tea.Cmd {
 				m.notify(err.Error())
 				return nil
 			}
-			f := loaded{text: string(p), plain: !slices.Contains(p, 0), there: true}
-			if !f.plain {
-				f.text = "It is no text: " + size(int64(len(p)))
-			}
-			m.open(&pager{title: view.OneLine(name), raw: f.text, lines: func(m *Model, width int) []string { return fileLines(m, name, f, width) }})
+			m.readBytes(name, p)
 			return nil
 		}
 	})
+}
+
+// readBytes shows a file.
+func (m *Model) readBytes(name string, p []byte) {
+	f := loaded{text: string(p), plain: !slices.Contains(p, 0), there: true}
+	if !f.plain {
+		f.text = "It is no text: " + size(int64(len(p)))
+	}
+	m.open(&pager{title: view.OneLine(name), raw: f.text, lines: func(m *Model, width int) []string { return fileLines(m, name, f, width) }})
 }
 
 // openFiles lists the files of the job.

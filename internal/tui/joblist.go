@@ -98,7 +98,7 @@ func (m *Model) relistJobs() tea.Cmd {
 func (m *Model) listJobs(wanted func(*Model) bool) tea.Cmd {
 	c := m.c
 	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
-		all, err := jobFlows(ctx, c)
+		all, err := flowsOf(ctx, c, view.KindJob)
 		titles := map[event.FlowID]string{}
 		for _, f := range all {
 			title, _ := c.Text(ctx, f.Task)
@@ -118,10 +118,10 @@ func (m *Model) listJobs(wanted func(*Model) bool) tea.Cmd {
 	})
 }
 
-// jobFlows are the jobs there are, those that wait first, then the newest.
-func jobFlows(ctx context.Context, c Program) ([]control.Flow, error) {
+// flowsOf are the flows of some kinds, those that wait first, then the newest.
+func flowsOf(ctx context.Context, c Program, kinds ...string) ([]control.Flow, error) {
 	flows, err := c.Flows(ctx)
-	flows = slices.DeleteFunc(slices.Clone(flows), func(f control.Flow) bool { return f.Kind != view.KindJob || f.Damaged != "" })
+	flows = slices.DeleteFunc(slices.Clone(flows), func(f control.Flow) bool { return !slices.Contains(kinds, f.Kind) || f.Damaged != "" })
 	waits := func(f control.Flow) int {
 		if f.Waiting {
 			return 0
@@ -170,7 +170,7 @@ func jobListActions() []Action {
 // jobBeat is how often the window looks whether a job has begun to wait.
 const jobBeat = 5 * time.Second
 
-// lookForJobs tells the person of jobs that begin to wait for them, whoever has
+// lookForJobs tells the person of jobs and teams that begin to wait for them, whoever has
 // begun those. The first look is at once; it goes on for as long as a job is at
 // work, and begins again when one is begun here or the person comes back: a window
 // that has nothing to look for does not wake up.
@@ -190,7 +190,7 @@ func (m *Model) lookForJobs(first bool) tea.Cmd {
 				return nil
 			}
 		}
-		all, err := jobFlows(ctx, c)
+		all, err := flowsOf(ctx, c, view.KindJob, view.KindTeam)
 		return func(m *Model) tea.Cmd {
 			m.looking = false
 			if err != nil { // whoever lists jobs is told
@@ -205,7 +205,7 @@ func (m *Model) lookForJobs(first bool) tea.Cmd {
 	})
 }
 
-// jobsWait says which jobs wait that did not when they were looked at last.
+// jobsWait says which jobs and teams wait that did not when they were looked at last.
 func (m *Model) jobsWait(all []control.Flow) tea.Cmd {
 	waiting := map[event.FlowID]time.Time{}
 	var fresh []control.Flow
@@ -214,7 +214,7 @@ func (m *Model) jobsWait(all []control.Flow) tea.Cmd {
 			continue
 		}
 		waiting[f.ID] = f.Last
-		if _, known := m.waiting[f.ID]; !known && f.ID != m.o.Job && (m.job == nil || m.job.id != f.ID) {
+		if _, known := m.waiting[f.ID]; !known && f.ID != m.o.Job && f.ID != m.o.Team && (m.job == nil || m.job.id != f.ID) && (m.crew == nil || m.crew.id != f.ID) {
 			fresh = append(fresh, f)
 		}
 	}
@@ -223,11 +223,19 @@ func (m *Model) jobsWait(all []control.Flow) tea.Cmd {
 	case 0:
 		return nil
 	case 1:
-		m.notify(fmt.Sprintf("The job “%s” waits for you: F12 shows it.", view.Shorten(fresh[0].Title(60), 60)))
+		how := "F12 shows it."
+		if fresh[0].Kind == view.KindTeam {
+			how = "/team shows it."
+		}
+		m.notify(fmt.Sprintf("The %s “%s” waits for you: %s", fresh[0].Kind, view.Shorten(fresh[0].Title(60), 60), how))
 	default:
-		m.notify(fmt.Sprintf("%d jobs wait for you: F12 lists them.", len(fresh)))
+		what, how := "jobs", "F12 lists them."
+		if slices.ContainsFunc(fresh, func(f control.Flow) bool { return f.Kind == view.KindTeam }) {
+			what, how = "jobs and teams", "F12 and /team list them."
+		}
+		m.notify(fmt.Sprintf("%d %s wait for you: %s", len(fresh), what, how))
 	}
-	return m.call("a job waits for you")
+	return m.call("a " + fresh[0].Kind + " waits for you")
 }
 
 // call calls a person who looks elsewhere.

@@ -53,7 +53,8 @@ type Model struct {
 	spin    spin
 	ticking bool
 	job     *jobScreen                 // that is open, nil for none
-	waiting map[event.FlowID]time.Time // jobs that waited for the person when last looked at
+	crew    *teamScreen                // the team that is open, nil for none
+	waiting map[event.FlowID]time.Time // jobs and teams that waited for the person when last looked at
 	looking bool                       // for those
 	parting string                     // to be said when the window is closed
 }
@@ -118,7 +119,7 @@ func New(ctx context.Context, o Options) (*Model, error) {
 func (m *Model) begin() (err error) {
 	var a arrival
 	if m.o.Flow == "" {
-		if a, err = m.firstArrival(); err != nil && m.o.Job == "" { // else nobody has to be there to talk to
+		if a, err = m.firstArrival(); err != nil && m.o.Job == "" && m.o.Team == "" { // else nobody has to be there to talk to
 			return err
 		}
 	} else if a, err = arrive(m.ctx, m.c, m.o.Flow, m.o.Config); err != nil {
@@ -150,6 +151,9 @@ func (m *Model) Init() tea.Cmd {
 	}
 	if m.o.Job != "" {
 		cmds = append(cmds, m.openJob(m.o.Job))
+	}
+	if m.o.Team != "" {
+		cmds = append(cmds, m.openTeam(m.o.Team))
 	}
 	cmds = append(cmds, m.lookForJobs(true))
 	if m.o.Task != "" {
@@ -284,5 +288,5 @@ func (m *Model) tick() tea.Cmd {
 
 // counts reports whether time alone changes the screen.
 func (m *Model) counts() bool {
-	return m.busy() && (m.talks() || m.story != nil && !m.story.over()) || m.notice.shown()
+	return m.busy() && (m.talks() || m.story != nil && !m.story.over()) || m.notice.shown() || m.crew != nil && m.crew.team.State() == view.TeamWorking && m.feed.hears(m.crew.id)
 }

@@ -82,6 +82,9 @@ func (m *Model) now() uint64 {
 	if m.job != nil {
 		n += m.job.job.Seq
 	}
+	if m.crew != nil {
+		n += m.crew.team.Seq
+	}
 	return n + 1
 }
 

@@ -89,6 +89,9 @@ func newRuns(m *Model, flows []control.Flow, words map[event.FlowID]flowTexts) *
 		if f.Kind == view.KindJob {
 			return m.openJob(f.ID)
 		}
+		if f.Kind == view.KindTeam {
+			return m.openTeam(f.ID)
+		}
 		return m.turnTo(f.ID)
 	}
 	return r
@@ -166,6 +169,8 @@ func (m *Model) flowLines(f control.Flow, task string, p *peek, width int) []str
 		return append(out, text.Wrap(m.theme.Warn.Render(text.Clean(p.err.Error())), width)...)
 	case f.Kind == view.KindJob:
 		return m.jobGlance(f, task, width)
+	case f.Kind == view.KindTeam:
+		return m.teamGlance(f, task, width)
 	case p.snap.Session != nil && p.snap.Session.Talk != nil:
 		return append(out, m.talkLines(f, *p.snap.Session, width)...)
 	case p.answer == "":

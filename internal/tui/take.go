@@ -57,6 +57,8 @@ func (m *Model) take(b batch) tea.Cmd {
 		switch {
 		case m.job != nil && x.flow == m.job.id && !x.quiet && x.err == nil:
 			cmds = append(cmds, m.job.take(m, x))
+		case m.crew != nil && x.flow == m.crew.id && !x.quiet && x.err == nil:
+			cmds = append(cmds, m.crew.take(m, x))
 		case x.err != nil:
 			m.feed.leave(x.flow)
 			m.notify(fmt.Sprintf("%s cannot be followed: %v. F3 opens it again.", x.flow, x.err))
@@ -202,6 +204,9 @@ func (m *Model) fellQuiet(id event.FlowID) tea.Cmd {
 	m.feed.deaf(id)
 	if m.job != nil && m.job.id == id {
 		return m.job.wake(m)
+	}
+	if m.crew != nil && m.crew.id == id {
+		return m.crew.wake(m)
 	}
 	if id != m.drivenFlow() {
 		return nil

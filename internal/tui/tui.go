@@ -51,6 +51,8 @@ type Options struct {
 	Flow event.FlowID
 	// Job is one to look at: the window is closed when the person leaves it.
 	Job event.FlowID
+	// Team is one to look at, in the same way.
+	Team event.FlowID
 	// Pick: the person chooses what to go on with from a list first.
 	Pick bool
 	// Interactive: where an agent is configured to be talked to, a conversation

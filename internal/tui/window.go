@@ -49,5 +49,5 @@ func windowActions() []Action {
 
 // screenActions are those of the screens.
 func screenActions() []Action {
-	return slices.Concat(browserActions(), overrideActions(), permissionActions(), launchActions(), planActions(), leaveActions(), confirmActions(), jobScreenActions())
+	return slices.Concat(browserActions(), overrideActions(), permissionActions(), launchActions(), planActions(), leaveActions(), confirmActions(), jobScreenActions(), teamActions())
 }
