@@ -196,11 +196,11 @@ func (a *agent) converse(ctx context.Context, s *seat, in backend.Input, host ba
 	if thread.Native != "" && !isID(thread.Native) {
 		thread = cli.Thread{} // nobody of ours wrote that
 	}
-	clock := cli.NewClock("claude", a.program)
-	defer clock.Stop()
-	if thread, err = a.ready(ctx, s, in, thread, clock); err != nil {
+	if thread, err = a.ready(ctx, s, in, thread); err != nil {
 		return err
 	}
+	clock := cli.NewClock("claude", a.program)
+	defer clock.Stop()
 	say, next := thread.Next(in.Messages)
 	next.Native, next.Heard = s.session.native, newID()
 	if err := next.Save(home, in.Thread); err != nil {
@@ -221,7 +221,7 @@ func (a *agent) converse(ctx context.Context, s *seat, in backend.Input, host ba
 }
 
 // ready has a process for the turn: the one of the last, if it is still right.
-func (a *agent) ready(ctx context.Context, s *seat, in backend.Input, thread cli.Thread, clock *cli.Clock) (cli.Thread, error) {
+func (a *agent) ready(ctx context.Context, s *seat, in backend.Input, thread cli.Thread) (cli.Thread, error) {
 	kind := kindOf(in)
 	if s.session != nil && (s.session.kind != kind || !s.session.alive()) {
 		s.end()
@@ -233,10 +233,10 @@ func (a *agent) ready(ctx context.Context, s *seat, in backend.Input, thread cli
 	if err != nil {
 		return thread, err
 	}
-	s.session, err = a.start(ctx, in, kind, thread.Native, clock)
+	s.session, err = a.start(ctx, in, kind, thread.Native)
 	if errors.Is(err, errLost) {
 		thread = cli.Thread{} // begun again, with all that was said
-		s.session, err = a.start(ctx, in, kind, "", clock)
+		s.session, err = a.start(ctx, in, kind, "")
 	}
 	return thread, err
 }

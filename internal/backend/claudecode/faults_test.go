@@ -126,7 +126,7 @@ func take(t *testing.T, p backend.Program, host backend.ToolHost, live func(back
 // behind. // SR-08
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	idle := event.Duration(2 * time.Second)
+	idle := event.Duration(3 * time.Second)
 	for _, c := range []struct {
 		part string
 		text string
@@ -140,7 +140,7 @@ func TestFaults(t *testing.T) {
 		{part: "garbled", kind: backend.Garbled, says: "cannot be read"},
 		{part: "dies", text: "I was", kind: backend.Broken, says: "exit code 7; it complained: RangeError: out of everything"},
 		{part: "leaves", kind: backend.Broken, says: "exit code 0"},
-		{part: "hangs", kind: backend.TimedOut, says: "nothing came from claude for 2s", set: func(p *backend.Program) { p.Idle = idle }},
+		{part: "hangs", kind: backend.TimedOut, says: "nothing came from claude for 3s", set: func(p *backend.Program) { p.Idle = idle }},
 		{part: "stubborn", text: "Try.", kind: backend.TimedOut, says: "nothing came", set: func(p *backend.Program) { p.Idle = idle }},
 		{part: "old", kind: backend.Invalid, says: "claude 2.0.14 is too old: Conclave needs 2.1 or newer; npm install"},
 		{part: "ancient", kind: backend.Invalid, says: "claude 1.0.3 is too old: Conclave needs 2.1 or newer; npm install"},
@@ -201,9 +201,9 @@ func TestFlood(t *testing.T) {
 func TestLongTool(t *testing.T) {
 	t.Parallel()
 	p := part(t, "asks", nil)
-	p.Idle = event.Duration(2 * time.Second)
+	p.Idle = event.Duration(3 * time.Second)
 	host := &clitest.Steward{OnCall: func(ctx context.Context, _ event.ToolCall) backend.ToolResult {
-		<-time.After(3 * time.Second)
+		<-time.After(4 * time.Second)
 		return backend.ToolResult{Text: "at last"}
 	}}
 	if _, err := take(t, p, host, nil); err != nil {

@@ -57,7 +57,7 @@ func ownTools(room backend.Room) []string {
 var errLost = errors.New("the program has lost the conversation")
 
 // start begins a process: with a conversation of its own, or one to go on with.
-func (a *agent) start(ctx context.Context, in backend.Input, k kind, native string, clock *cli.Clock) (*session, error) {
+func (a *agent) start(ctx context.Context, in backend.Input, k kind, native string) (*session, error) {
 	unlock, err := cli.Lock(in.Room.Home(), in.Thread)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (a *agent) start(ctx context.Context, in backend.Input, k kind, native stri
 		return nil, err
 	}
 	close(s.begun)
-	if err := s.greet(ctx, in.System, clock); err != nil {
+	if err := s.greet(ctx, in.System); err != nil {
 		if dead, ok := errors.AsType[*deadError](err); ok {
 			err = a.explain(ctx, in.Room, env, native, dead.end)
 		}
@@ -158,7 +158,7 @@ type deadError struct{ end *backend.Error }
 func (e *deadError) Error() string { return e.end.Error() }
 
 // greet waits until the program answers and has fetched our tools.
-func (s *session) greet(ctx context.Context, system string, clock *cli.Clock) error {
+func (s *session) greet(ctx context.Context, system string) error {
 	hello := object{"subtype": "initialize", "appendSystemPrompt": s.manner(system)}
 	if len(s.tools) > 0 {
 		hello["sdkMcpServers"] = []string{server}
@@ -183,10 +183,6 @@ func (s *session) greet(ctx context.Context, system string, clock *cli.Clock) er
 				return nil // it may fetch them yet; its first line says what became of that
 			}
 			return s.odd(fmt.Sprintf("did not answer within %v", startLimit))
-		case <-clock.C():
-			if err := clock.Expired(); err != nil {
-				return err
-			}
 		case <-s.process.Done():
 			return &deadError{s.process.Ended()}
 		case <-s.closing:
