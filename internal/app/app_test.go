@@ -45,6 +45,14 @@ func bare(t testing.TB, team string) *App {
 			t.Setenv(k, "")
 		}
 	}
+	for _, p := range config.Programs() {
+		for _, k := range p.Keys {
+			t.Setenv(k, "")
+		}
+	}
+	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME"} { // nobody is logged in
+		t.Setenv(name, t.TempDir())
+	}
 	for name, text := range map[string]string{"agent.yaml": agentYAML, "team.yaml": team} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"conclave/internal/backend"
+	"conclave/internal/backend/acp"
 	"conclave/internal/backend/anthropic"
 	"conclave/internal/backend/chat"
 	"conclave/internal/backend/claudecode"
@@ -38,6 +39,7 @@ func backends() []backendKind {
 		{"gemini", false, api(gemini.New)},
 		{"claude_code", false, program(claudecode.New)},
 		{"codex", false, program(codex.New)},
+		{"acp", false, program(acp.New)},
 	}
 	for _, p := range chat.Presets() {
 		kinds = append(kinds, backendKind{p.Name, false, api(chat.New)})

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"conclave/internal/backend"
+	"conclave/internal/backend/claudecode"
 	"conclave/internal/backend/codex"
 	"conclave/internal/config"
 	"conclave/internal/control"
@@ -90,23 +91,11 @@ func (a *App) needs(s event.Seat) ([]policy.Mount, error) {
 func logins(provider string) []string {
 	switch provider {
 	case "claude_code":
-		return []string{filepath.Join(claudeDir(), ".credentials.json")}
+		return []string{claudecode.Login()}
 	case "codex":
 		return []string{codex.Login()}
 	}
 	return nil
-}
-
-// claudeDir is the folder of Claude Code's own settings.
-func claudeDir() string {
-	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".claude")
 }
 
 // loggedIn reports whether a program can be used without a key.
