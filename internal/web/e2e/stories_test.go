@@ -60,11 +60,11 @@ func TestKeyboardAndNarrowScreens(t *testing.T) { newStage(t).play(t, "reach") }
 func TestTeamFromTaskToResult(t *testing.T) {
 	s := newStage(t)
 	s.team(t)
-	s.play(t, "team")
+	s.play(t, "team", "CONFIG=")
 }
 
 // SR-07 SR-11
-func TestTeamIsStopped(t *testing.T) { newStage(t).play(t, "teamstop") }
+func TestTeamIsStopped(t *testing.T) { newStage(t).play(t, "teamstop", "CONFIG=") }
 
 func TestSessionAndRun(t *testing.T) { newStage(t).play(t, "sessions") }
 

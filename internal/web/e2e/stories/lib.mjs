@@ -13,7 +13,8 @@ const patience = 30_000;
 
 // serve starts the cockpit; the same project is served at the same address again.
 export async function serve() {
-  const child = spawn(process.env.CONCLAVE, ["serve", "--config", "team.yaml"], { cwd: project, stdio: ["ignore", "pipe", "inherit"] });
+  const config = process.env.CONFIG ?? "team.yaml"; // empty: what is begun says who takes part
+  const child = spawn(process.env.CONCLAVE, ["serve", ...(config ? ["--config", config] : [])], { cwd: project, stdio: ["ignore", "pipe", "inherit"] });
   const url = await new Promise((done, fail) => {
     let out = "";
     child.stdout.on("data", (d) => {

@@ -1,5 +1,5 @@
 // A team from its beginning to its result: chosen and begun in the browser, watched
-// while its members work, spoken to, cut off and heard again, and read at the end.
+// while its members work, heard over a stream that is cut, and read at the end.
 
 import { assert, clean, open, sees, shot, story, until } from "./lib.mjs";
 
@@ -25,14 +25,6 @@ await story(async ({ server, c }) => {
   await members.getByRole("region", { name: "leader", exact: true }).waitFor();
   await members.getByRole("region", { name: /^(pm|product-manager)/ }).waitFor();
   await shot(page, "begun");
-
-  // A message to the leader, and what becomes of it.
-  await page.getByLabel("Message to leader").fill("Mind the umlauts in the name.");
-  await page.getByLabel("Message to leader").press("Enter");
-  const sent = page.getByRole("group", { name: "What you said" });
-  await sees(sent, "Mind the umlauts in the name.");
-  await until("what was said has a fate", async () => /queued|delivered in turn|not delivered/.test(await sent.innerText()));
-  await shot(page, "said");
 
   // The whole pipeline, in one session.
   await until("the team is done", async () => (await team()).over);
@@ -79,7 +71,7 @@ await story(async ({ server, c }) => {
   await reader.waitFor({ state: "detached" });
 
   const told = await heard();
-  assert.deepEqual(told, Array.from({ length: done.team.seq }, (_, i) => i + 1).filter((s) => s >= told[0]), "every event once");
+  assert.deepEqual(told, Array.from({ length: done.team.seq }, (_, i) => i + 1), "every event once");
   assert.ok(told.length > 60, "events over the stream: " + told.length);
 
   // Home has it among what is done.
@@ -92,7 +84,7 @@ await story(async ({ server, c }) => {
   await page.emulateMedia({ colorScheme: "dark" });
   for (const width of [360, 820]) {
     await page.setViewportSize({ width, height: 760 });
-    for (const tab of ["", "/board", "/mail", "/files?path=index.html", "/log"]) {
+    for (const tab of width === 360 ? ["", "/board", "/mail", "/files?path=index.html", "/log"] : [""]) {
       await page.goto(server.origin + "/teams/" + id + tab);
       await page.getByRole("tabpanel").waitFor();
       await until("what the page shows is there", async () => (await page.getByText("Loading").count()) === 0);

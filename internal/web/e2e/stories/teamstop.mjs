@@ -1,5 +1,6 @@
-// A team is stopped in the middle: a member first, then everybody; both ask before
-// they do it, and nothing goes on afterwards.
+// A team is spoken to while it works, and what becomes of that is seen. Then it is
+// stopped in the middle: a member first, then everybody; both ask before they do it,
+// and nothing goes on afterwards.
 
 import { assert, clean, open, sees, shot, story, until } from "./lib.mjs";
 
@@ -22,6 +23,14 @@ await story(async ({ server, c }) => {
   await sees(sent, "queued");
   await sent.getByRole("button", { name: "Take back" }).click();
   await sees(sent, "taken back");
+
+  // The leader waits, so it is set to work with what a person says.
+  await page.getByLabel("To", { exact: true }).selectOption("leader");
+  await page.getByLabel("Message to leader").fill("How is it going?");
+  await page.getByRole("button", { name: "Send" }).click();
+  await sees(sent, "delivered in turn 2");
+  await sees(page.getByRole("article", { name: "you to leader" }).last(), "How is it going?");
+  await shot(page, "said");
 
   await worker.getByRole("button", { name: "Stop worker" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Back" }).click();
