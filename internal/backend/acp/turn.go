@@ -73,7 +73,7 @@ func (t *turn) with(ctx context.Context) error {
 	p.tools.attend(func(c event.ToolCall, gone context.Context) (backend.ToolResult, bool) {
 		return t.called(work, gone, c)
 	})
-	err = t.speak(ctx)
+	err = t.speak(ctx, clock)
 	p.tools.attend(nil)
 	cancel()
 	if err != nil || t.left {
@@ -90,7 +90,9 @@ func (t *turn) with(ctx context.Context) error {
 }
 
 // speak says what is new and hears the turn to its end.
-func (t *turn) speak(ctx context.Context) error {
+func (t *turn) speak(ctx context.Context, clock *cli.Clock) error {
+	release := clock.Hold() // a start is not silence
+	defer release()
 	if err := t.greet(ctx); err != nil {
 		return err
 	}
@@ -98,6 +100,7 @@ func (t *turn) speak(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	release()
 	for {
 		if err := t.prompt(prompt); err != nil {
 			return err

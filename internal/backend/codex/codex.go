@@ -26,6 +26,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -65,6 +66,7 @@ func (a *agent) own() bool { return a.key == "" && a.BaseURL == "" }
 
 func (a *agent) Traits() backend.Traits {
 	t := a.rates.Traits()
+	t.Model = cmp.Or(t.Model, "codex")
 	t.OwnsLoop, t.NativeHistory, t.OwnTools = true, true, true
 	t.Price = t.Price && !a.own() // a subscription has no price for a call
 	return t

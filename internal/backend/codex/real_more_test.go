@@ -39,7 +39,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func exec(command string) backendtest.Reply {
+func runs(command string) backendtest.Reply {
 	p, _ := json.Marshal(map[string]string{"cmd": command})
 	return calls("exec_command", string(p))
 }
@@ -58,8 +58,8 @@ func TestNewsWhileBusy(t *testing.T) {
 	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
 		switch got := news(q); {
 		case q.Turns == 0:
-			one := exec("echo one").Parts[0]
-			return backendtest.Reply{Parts: []backendtest.Part{one, exec("echo two").Parts[0], exec("echo three").Parts[0]}}
+			one := runs("echo one").Parts[0]
+			return backendtest.Reply{Parts: []backendtest.Part{one, runs("echo two").Parts[0], runs("echo three").Parts[0]}}
 		case len(got) < 3:
 			return backendtest.Reply{Hang: true} // until it is told more
 		default:
@@ -91,7 +91,7 @@ func TestInterrupt(t *testing.T) {
 		if strings.Contains(last(q), cli.GoOn) {
 			return says("Going on.")
 		}
-		return exec("touch started; setsid sleep 1000 & sleep 1000")
+		return runs("touch started; setsid sleep 1000 & sleep 1000")
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -131,11 +131,11 @@ func TestPermissions(t *testing.T) {
 		case strings.Contains(q.Sent, "not on a Sunday"):
 			return says("Understood.")
 		case q.Turns == 0:
-			return exec(`echo "it's" > made.txt`)
+			return runs(`echo "it's" > made.txt`)
 		case q.Turns == 1:
-			return exec(patch)
+			return runs(patch)
 		case q.Turns == 2:
-			return exec("rm made.txt")
+			return runs("rm made.txt")
 		}
 		return backendtest.Reply{Hang: true} // until it is told why
 	})
@@ -270,7 +270,7 @@ func TestSixAtOnce(t *testing.T) {
 	for i := range 6 {
 		r := newReal(t, func(q openaitest.Request) backendtest.Reply {
 			if q.Turns%2 == 0 {
-				return exec(fmt.Sprintf("echo number-%d", i))
+				return runs(fmt.Sprintf("echo number-%d", i))
 			}
 			return says("Ran " + q.Messages[len(q.Messages)-1].Text)
 		})
@@ -312,7 +312,7 @@ func TestProviderFailures(t *testing.T) {
 func TestAnotherRoom(t *testing.T) {
 	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
 		if q.Messages[len(q.Messages)-1].From == "user" {
-			return exec("touch written")
+			return runs("touch written")
 		}
 		return says(fmt.Sprint("Turn ", q.Turns))
 	})

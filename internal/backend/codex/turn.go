@@ -69,7 +69,7 @@ func (t *turn) with(ctx context.Context) error {
 	work, cancel := context.WithCancel(ctx)
 	t.server, t.items = s, map[string]item{}
 	t.x = s.link.Exchange(clock, func(m rpc.Message) error { return t.handle(work, m) })
-	err = t.speak(ctx)
+	err = t.speak(ctx, clock)
 	cancel()
 	if err != nil || t.left {
 		t.interrupt()
@@ -85,7 +85,9 @@ func (t *turn) with(ctx context.Context) error {
 }
 
 // speak says what is new and hears the turn to its end.
-func (t *turn) speak(ctx context.Context) error {
+func (t *turn) speak(ctx context.Context, clock *cli.Clock) error {
+	release := clock.Hold() // a start is not silence
+	defer release()
 	if err := t.server.greet(ctx, t.x); err != nil {
 		return err
 	}
@@ -93,6 +95,7 @@ func (t *turn) speak(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	release()
 	if err := t.begin(ctx, t.mark, say.Text, say.Images); err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (l *Link) Hear(line []byte) {
 func (l *Link) listener(m Message) *ear {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ear == nil && (m.Asks() || m.Method != "" && l.Keep != nil && l.Keep(m)) {
+	if l.ear == nil && (m.garbled != nil || m.Asks() || m.Method != "" && l.Keep != nil && l.Keep(m)) {
 		l.kept = append(l.kept, m)
 	}
 	return l.ear
