@@ -250,6 +250,24 @@ func TestOwnTools(t *testing.T) {
 	}
 }
 
+// The host's own tools are not asked about, and not reported twice.
+func TestHostTools(t *testing.T) {
+	s := newSeat(t, "itself", backend.Program{})
+	steward := &clitest.Steward{OnPermit: func(context.Context, event.ToolCall, policy.Action) (bool, string, error) {
+		return false, "", nil
+	}}
+	in := backend.Input{Messages: []backend.Message{user("call vote")}, Tools: []backend.ToolSpec{{Name: "vote", Schema: []byte(`{"type":"object"}`)}}}
+	got, err := backend.Collect(s.Turn(t.Context(), in, steward), nil)
+	began, _ := steward.Tools()
+	if err != nil || got.Text != "They said yes." || len(began)+len(steward.Asked()) > 0 {
+		t.Errorf("said %q, %v; reported %v, asked %v", got.Text, err, began, steward.Asked())
+	}
+	in.Messages[0].Text = "call launch_run" // which is not one of them
+	if got, err = backend.Collect(s.Turn(t.Context(), in, steward), nil); err != nil || got.Text != "They said no." {
+		t.Errorf("said %q, %v", got.Text, err)
+	}
+}
+
 // Files are served in the room's folder and nowhere else, written if that is
 // allowed, and never where nothing may be.
 func TestFiles(t *testing.T) {

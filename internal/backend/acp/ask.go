@@ -42,7 +42,7 @@ func (t *turn) wishes(ctx context.Context, m rpc.Message) error {
 	c := t.calls[string(u.ToolCallId)].with(sdk.SessionToolCallUpdate{
 		ToolCallId: u.ToolCallId, Title: u.Title, Kind: u.Kind, Content: u.Content, Locations: u.Locations, RawInput: u.RawInput, RawOutput: u.RawOutput,
 	})
-	if t.ours(c) || t.steward == nil {
+	if c.host || t.ours(c) || t.steward == nil {
 		return t.x.Answer(m, choose(r.Options, !t.ending))
 	}
 	if t.ending {

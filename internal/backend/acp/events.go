@@ -3,7 +3,6 @@ package acp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -130,6 +129,7 @@ type call struct {
 	input     any
 	output    any
 	begun     bool // and reported
+	host      bool // it is of one of the host's tools
 }
 
 // with is the call with what an update adds.
@@ -184,7 +184,8 @@ func (t *turn) worked(ctx context.Context, u sdk.SessionToolCallUpdate) error {
 	id := string(u.ToolCallId)
 	old, known := t.calls[id]
 	c := old.with(u)
-	if t.ours(c) {
+	if c.host = c.host || t.ours(c); c.host {
+		t.calls[id] = c
 		return nil
 	}
 	over := u.Status != nil && (*u.Status == sdk.ToolCallStatusCompleted || *u.Status == sdk.ToolCallStatusFailed)
@@ -236,9 +237,13 @@ func (t *turn) ours(c call) bool {
 	case sdk.ToolKindExecute, sdk.ToolKindEdit, sdk.ToolKindDelete, sdk.ToolKindMove:
 		return false
 	}
+	in, _ := c.input.(map[string]any)
 	for _, s := range t.in.Tools {
-		for _, f := range []string{"%[2]s", "mcp__%s__%s", "%s__%s", "%s/%s", "%s.%s", "mcp.%s.%s", "%s: %s", "%[2]s (%[1]s MCP Server)", "%[2]s (%[1]s)"} {
-			if c.title == fmt.Sprintf(f, server, s.Name) || f == "%[2]s" && c.title == s.Name {
+		if _, with := in["arguments"]; with && len(in) == 3 && in["server"] == server && in["tool"] == s.Name {
+			return true
+		}
+		for _, shown := range []string{"%[2]s", "mcp__%[1]s__%[2]s", "%[1]s__%[2]s", "%[1]s/%[2]s", "Tool: %[1]s/%[2]s", "%[1]s.%[2]s", "mcp.%[1]s.%[2]s", "%[1]s: %[2]s", "%[2]s (%[1]s MCP Server)", "%[2]s (%[1]s)"} {
+			if c.title == strings.NewReplacer("%[1]s", server, "%[2]s", s.Name).Replace(shown) {
 				return true
 			}
 		}

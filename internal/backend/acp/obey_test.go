@@ -44,6 +44,11 @@ func (f *fakeAgent) obey(ctx context.Context, id sdk.SessionId, s *session) (sdk
 		f.say(ctx, id, "Left one.")
 	case "run":
 		return done, f.run(ctx, id, rest)
+	case "call": // as codex-acp shows the call of a tool
+		const call = sdk.ToolCallId("tool-2")
+		_ = f.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: id, Update: sdk.StartToolCall(call, "Tool: conclave/"+rest,
+			sdk.WithStartRawInput(map[string]any{"server": "conclave", "tool": rest, "arguments": map[string]any{}}))})
+		return done, f.permission(ctx, id, call, "Approve MCP tool call", rest)
 	case "read":
 		r, err := f.conn.ReadTextFile(ctx, sdk.ReadTextFileRequest{SessionId: id, Path: rest})
 		f.say(ctx, id, fmt.Sprint(r.Content, err))
@@ -62,8 +67,13 @@ func (f *fakeAgent) run(ctx context.Context, id sdk.SessionId, command string) e
 	input := map[string]any{"command": command}
 	_ = f.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: id, Update: sdk.StartToolCall(call, "`"+command+"`",
 		sdk.WithStartKind(sdk.ToolKindExecute), sdk.WithStartStatus(sdk.ToolCallStatusPending), sdk.WithStartRawInput(input))})
+	return f.permission(ctx, id, call, "`"+command+"`", command)
+}
+
+// permission asks whether a call may be made, and makes it.
+func (f *fakeAgent) permission(ctx context.Context, id sdk.SessionId, call sdk.ToolCallId, title, what string) error {
 	r, err := f.conn.RequestPermission(ctx, sdk.RequestPermissionRequest{
-		SessionId: id, ToolCall: sdk.ToolCallUpdate{ToolCallId: call},
+		SessionId: id, ToolCall: sdk.ToolCallUpdate{ToolCallId: call, Title: &title},
 		Options: []sdk.PermissionOption{
 			{Kind: sdk.PermissionOptionKindAllowAlways, Name: "Always", OptionId: "always"},
 			{Kind: sdk.PermissionOptionKindAllowOnce, Name: "Yes", OptionId: "yes"},
@@ -80,7 +90,7 @@ func (f *fakeAgent) run(ctx context.Context, id sdk.SessionId, command string) e
 		}
 	}
 	_ = f.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: id, Update: sdk.UpdateToolCall(call,
-		sdk.WithUpdateStatus(status), sdk.WithUpdateContent([]sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock("output of " + command))}))})
+		sdk.WithUpdateStatus(status), sdk.WithUpdateContent([]sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock("output of " + what))}))})
 	f.say(ctx, id, "They said "+chosen+".")
 	return nil
 }
