@@ -2,9 +2,7 @@ package codex
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +19,8 @@ const (
 	// the variable with what it takes for the key.
 	provider = "conclave"
 	keyVar   = "CONCLAVE_MODEL_KEY"
+	// folder is Codex's home within the room's.
+	folder = "codex"
 )
 
 // need is the version whose protocol this package speaks.
@@ -65,22 +65,18 @@ stream_max_retries = 2
 
 // furnish writes Codex's home within the room's and gives the environment for it.
 func (a *agent) furnish(home string, proxy *cli.Proxy) (env []string, err error) {
-	dir := filepath.Join(home, "codex")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, broken("make codex's home", err)
-	}
 	model := ""
 	if a.Model != "" {
 		model = "model = " + strconv.Quote(a.Model) + "\n"
 	}
-	env = []string{"CODEX_HOME=" + dir, "HOME=" + home}
+	env = []string{"CODEX_HOME=" + filepath.Join(home, folder), "HOME=" + home}
 	if proxy != nil {
 		model += fmt.Sprintf(through, strconv.Quote(proxy.URL))
 		env = append(env, keyVar+"="+proxy.Token)
-	} else if err := login(dir); err != nil {
+	} else if err := login(home); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "config.toml"), fmt.Appendf(nil, settings, model), 0o600); err != nil {
+	if err := cli.WriteFile(home, filepath.Join(folder, "config.toml"), fmt.Appendf(nil, settings, model)); err != nil {
 		return nil, broken("write codex's settings", err)
 	}
 	for name, value := range a.Env {
@@ -105,20 +101,13 @@ func Login() string {
 
 // login leads from Codex's home to the user's own login. It is not copied: what
 // renews a copy makes the original worthless.
-func login(dir string) error {
+func login(home string) error {
 	name := Login()
 	if _, err := os.Stat(name); err != nil {
 		return &backend.Error{Kind: backend.Auth, Err: err,
 			Message: "codex has neither a key nor a login; run codex login, or give it a key"}
 	}
-	link := filepath.Join(dir, "auth.json")
-	if at, err := os.Readlink(link); err == nil && at == name {
-		return nil
-	}
-	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return broken("lead codex to its login", err)
-	}
-	if err := os.Symlink(name, link); err != nil {
+	if err := cli.Lead(home, filepath.Join(folder, "auth.json"), name); err != nil {
 		return broken("lead codex to its login", err)
 	}
 	return nil

@@ -333,3 +333,26 @@ func TestAnotherRoom(t *testing.T) {
 		t.Errorf("it was written to, or not another process: %v", r.room.Starts())
 	}
 }
+
+// A shell of the agent finds no key worth anything.
+func TestKeyIsNotInReach(t *testing.T) {
+	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
+		if q.Turns == 0 {
+			return runs(`env; cat "$CODEX_HOME/config.toml" /proc/$PPID/environ | tr '\0' '\n'`)
+		}
+		return says("Seen.")
+	})
+	steward := &clitest.Steward{}
+	if _, err := backend.Collect(r.Turn(t.Context(), r.input("talk", user("look")), steward), nil); err != nil {
+		t.Fatal(err)
+	}
+	_, ended := steward.Tools()
+	if len(ended) != 1 || !strings.Contains(ended[0].Text, "CODEX_HOME") || strings.Contains(ended[0].Text, secret) {
+		t.Errorf("the shell saw %v", ended)
+	}
+	for _, q := range r.requests() {
+		if strings.Contains(q.Sent, secret) {
+			t.Error("the model was told the key")
+		}
+	}
+}
