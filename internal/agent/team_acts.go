@@ -330,6 +330,6 @@ func (d *duty) conflicts(ctx context.Context, m event.Merged) (tool.Result, erro
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		fmt.Fprintf(&b, "\n%s:\n%s", name, quoted("conflict", fenceOf(seen[name]), seen[name]))
 	}
-	fmt.Fprintf(&b, "\nHave %s resolve it: assign it a task that says how, and it finds both sides marked in its files; then merge again. Or merge with prefer: \"member\" takes its side where both have changed the same, \"shared\" the other.", m.Member)
+	fmt.Fprintf(&b, "\nHave %s resolve it: assign it a task that says how, and it finds both sides marked in its files when its next turn begins; then merge again. Or merge with prefer: \"member\" takes its side where both have changed the same, \"shared\" the other.", m.Member)
 	return tool.Failed(b.String()), nil
 }

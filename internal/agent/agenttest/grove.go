@@ -141,6 +141,9 @@ func (g *Grove) Merge(_ context.Context, member event.AgentID, prefer string) (e
 	if p == nil {
 		return event.Merged{}, fs.ErrNotExist
 	}
+	if !maps.Equal(m.files, m.committed) {
+		m.committed, m.head = maps.Clone(m.files), g.next()
+	}
 	out, made := event.Merged{Member: member, From: p.head, Prefer: prefer}, maps.Clone(m.files)
 	for _, name := range slices.Sorted(maps.Keys(p.committed)) {
 		switch mine := p.committed[name]; {
