@@ -147,7 +147,7 @@ func (s *teamScreen) taskRow(x view.TeamTask) teamRow {
 func (s *teamScreen) mergeRow(i int, x view.TeamMerge) teamRow {
 	return fixed(fmt.Sprintf("merge/%d", i), x.Commit, func(w int) []string {
 		words, style := fmt.Sprintf("⋈ %s, %s", view.OneLine(string(x.Member)), plural(x.Total, "file")), s.m.theme.Good
-		if x.Commit == "" {
+		if len(x.Conflicts) > 0 {
 			words, style = fmt.Sprintf("! %s: conflicts in %s", view.OneLine(string(x.Member)), view.OneLine(strings.Join(x.Conflicts, ", "))), s.m.theme.Warn
 		} else if x.Prefer != "" {
 			words += ", in conflicts " + x.Prefer

@@ -145,8 +145,10 @@ func (s *teamScreen) renew() {
 	}
 	s.seen = of
 	s.rows[teamBoard], s.rows[teamFiles] = s.boardRows(), s.fileRows()
-	for _, l := range s.lists {
-		l.Changed()
+	for p, l := range s.lists {
+		if l.Changed(); !s.moved[p] && teamPage(p) != teamFeed && teamPage(p) != teamMail && teamPage(p) != teamLog {
+			l.Top() // it is read from its beginning, the others from their end
+		}
 	}
 }
 

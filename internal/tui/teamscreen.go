@@ -53,6 +53,7 @@ type teamScreen struct {
 	page  teamPage
 	who   event.AgentID // the member that is looked at; empty is everybody
 	lists [teamPages]*list.List
+	moved [teamPages]bool // the person has moved in it
 	shown []int           // the items of the feed that are listed
 	next  int             // of the feed, to go on from
 	open  map[string]bool // what was unfolded or folded, by its key
@@ -85,7 +86,6 @@ func newTeamScreen(m *Model, t view.Team) *teamScreen {
 		s.lists[p] = list.New()
 		s.lists[p].SetSource(teamSource{s, p})
 	}
-	s.lists[teamBoard].Top()
 	return s
 }
 
@@ -126,6 +126,7 @@ func (s *teamScreen) list() *list.List { return s.lists[s.page] }
 // Scroll moves the page.
 func (s *teamScreen) Scroll(n int) {
 	s.renew()
+	s.moved[s.page] = true
 	s.list().Scroll(n)
 }
 
@@ -157,6 +158,7 @@ func (s *teamScreen) Update(m *Model, msg tea.Msg) (tea.Cmd, bool) {
 	default:
 		return nil, false
 	}
+	s.moved[s.page] = true
 	return nil, true
 }
 

@@ -145,7 +145,7 @@ func (s *teamScreen) happened(m *Model, before view.Team, e event.Event) {
 		m.notify(view.OneLine(string(e.Agent)) + " is lost" + prefixed(": ", view.OneLine(b.Message)))
 	case event.TeamEnded:
 		s.page, s.rings = teamBoard, true
-		s.lists[teamBoard].Top()
+		s.moved[teamBoard] = false
 		m.notify("The team is done: " + string(b.Status) + prefixed(", ", view.OneLine(b.Why)))
 	}
 }

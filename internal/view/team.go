@@ -50,8 +50,12 @@ type Team struct {
 	Heard    []string  `json:"heard,omitempty"`
 	// Stopping says that somebody has called it off, in words.
 	Stopping string `json:"stopping,omitempty"`
+	// Finished: the leader has finished, and is ending its turn.
+	Finished bool `json:"finished,omitempty"`
 	// Put is what was put forward and has no verdict yet: the fold goes on with it.
 	Put []event.Event `json:"put,omitempty"`
+	// Takes is who is on a turn.
+	Takes Turns `json:"takes,omitzero"`
 }
 
 // A TeamMember is one of the team, as people see it.
@@ -84,14 +88,17 @@ type TeamMember struct {
 	Restarts int `json:"restarts,omitempty"`
 
 	// What the fold goes on with. Awaits: it has said that it waits once its turn is
-	// over. Wish is the question to a person about what it wants to do. Broke is why
+	// over; Asked: it has asked the leader, and nobody has answered yet. Wish is the question to a person about what it wants to do. Broke is why
 	// its newest take ended before it had concluded; Cut: it had lost its driver.
-	// Work is the newest commit with something of its own.
+	// Work is the newest commit with something of its own that is not in the shared
+	// tree, Merged what was brought in last.
 	Awaits bool   `json:"awaits,omitempty"`
+	Asked  bool   `json:"asked,omitempty"`
 	Wish   string `json:"wish,omitempty"`
 	Broke  string `json:"broke,omitempty"`
 	Cut    bool   `json:"cut,omitempty"`
 	Work   string `json:"work,omitempty"`
+	Merged string `json:"merged,omitempty"`
 }
 
 // States of members, as team.MemberState.

@@ -47,8 +47,21 @@ func (t Team) Apply(e event.Event) Team {
 	default:
 		t = t.works(e)
 	}
+	t.Takes = t.Takes.Apply(e)
+	for _, m := range t.Members {
+		if m.Turn != nil && !t.Takes.Current(OpenTurn{m.Agent, *m.Turn}) { // leave was refused to go on
+			why := ""
+			if f, ok := e.Body.(event.Refused); ok && f.Code == refusedBudget && !t.Finished {
+				why = f.Why // it goes on once there is more
+			}
+			t = t.member(m.Agent, e.At, func(m *TeamMember) { m.Turn, m.Wish, m.Broke, m.Cut = nil, "", why, true }).phased()
+		}
+	}
 	return t.timed()
 }
+
+// refusedBudget is the code of a request for which there is no money.
+const refusedBudget = "budget"
 
 func begunTeam(e event.Event, f event.TeamStarted) Team {
 	t := Team{Seq: e.Seq, ID: e.Flow, Started: f, Title: f.Title, Begun: e.At, Last: e.At}
@@ -79,13 +92,24 @@ func avatar(r event.TeamRole, a event.AgentID) string {
 	return "?"
 }
 
-// passed is the time up to e that counts as worked: none while a person is asked
-// how the team goes on, when it is over, or without a driver.
+// passed is the time up to e that counts as worked: none while it stands still, or
+// without a driver.
 func (t Team) passed(e event.Event) event.Duration {
-	if _, down := e.Body.(event.Resumed); down || t.Begun.IsZero() || t.Ended != nil || t.Trouble() != nil {
+	if _, down := e.Body.(event.Resumed); down || t.Begun.IsZero() || t.still() {
 		return 0
 	}
 	return event.Duration(max(e.At.Sub(t.Last), 0))
+}
+
+// still reports whether its time stands still: it is over, it is in trouble, or
+// everybody who works waits for a person.
+func (t Team) still() bool {
+	if t.Ended != nil || t.Trouble() != nil {
+		return true
+	}
+	works := func(m TeamMember) bool { return (m.Turn != nil || m.Broke != "") && m.Wish == "" }
+	asks := func(g Gate) bool { return g.Kind == event.GatePermission }
+	return slices.ContainsFunc(t.Gates, asks) && !slices.ContainsFunc(t.Members, works)
 }
 
 // timed works out when its time is over.
@@ -139,7 +163,8 @@ func (t Team) admit(ref string) Team {
 	case event.Awaited:
 		t = t.member(e.Agent, e.At, func(m *TeamMember) { m.Awaits, m.Waits, m.All = true, f.Members, f.All })
 	case event.Messaged:
-		t = t.fates(ref, func(x *TeamFate) {
+		m, _ := t.Letter(ref)
+		t = t.answered(e.At, m.To...).fates(ref, func(x *TeamFate) {
 			if x.State == FateWaiting {
 				x.State = t.fateFor(x.To)
 			}
@@ -150,6 +175,8 @@ func (t Team) admit(ref string) Team {
 				x.State, x.At = FateWithdrawn, e.At
 			}
 		})
+	case event.Finishing:
+		t.Finished = true
 	case event.Renamed:
 		t.Title = f.Title
 	case event.CancelRequested:
@@ -222,7 +249,7 @@ func (t Team) finish(at time.Time, f event.TeamEnded) Team {
 	t.Ended, t.Over, t.Gates, t.Stopping = &f, at, nil, ""
 	for _, m := range t.Members {
 		t = t.member(m.Agent, at, func(m *TeamMember) {
-			m.Turn, m.Awaits, m.Waits, m.All, m.Wish, m.Broke, m.Cut = nil, false, nil, false, "", "", false
+			m.Turn, m.Awaits, m.Asked, m.Waits, m.All, m.Wish, m.Broke, m.Cut = nil, false, false, nil, false, "", "", false
 		})
 	}
 	return t.undeliverable(at, func(TeamFate) bool { return true }, "the team was over").phased()

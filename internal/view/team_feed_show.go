@@ -24,7 +24,7 @@ func (t TeamFeed) other(e event.Event) TeamFeed {
 	case event.Told, event.Briefed, event.Replied:
 		return t // told with the message, or the question
 	case event.Merged:
-		return t.fromItem(e, FeedMerge, f.Commit == "")
+		return t.fromItem(e, FeedMerge, len(f.Conflicts) > 0)
 	case event.Synced:
 		if len(f.Conflicts) == 0 {
 			return t

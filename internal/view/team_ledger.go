@@ -37,7 +37,7 @@ func (t Team) tasked(e event.Event, f event.Tasked) Team {
 	} else {
 		t.Tasks = append(t.Tasks, x)
 	}
-	return t.post(TeamMail{
+	return t.answered(e.At, f.Owner).post(TeamMail{
 		ID: e.ID, Seq: e.Seq, At: e.At, Kind: MailTask, From: e.Agent, To: []event.AgentID{f.Owner}, Task: f.Task,
 		Text: f.Detail, Title: f.Title,
 	}, FateQueued)
@@ -141,20 +141,22 @@ func (t Team) trees(e event.Event) Team {
 		}
 		return t.member(e.Agent, e.At, func(m *TeamMember) {
 			m.Commit = cmp.Or(f.Commit, m.Commit)
-			if !f.Same && !leads {
-				m.Work, m.Unmerged = m.Commit, true
+			if !f.Same && !leads && f.Commit != m.Merged {
+				m.Work, m.Unmerged = f.Commit, true
 			}
 		})
 	case event.Merged:
 		t.Merges = newest(t.Merges, maxTeamMerges, TeamMerge{
 			At: e.At, Member: f.Member, Commit: f.Commit, Changes: f.Changes, Total: f.Total, Conflicts: f.Conflicts, Prefer: f.Prefer,
 		})
-		if f.Commit == "" {
+		if len(f.Conflicts) > 0 {
 			return t // it could not be
 		}
 		t.Commit, t.Files = f.Commit, changed(t.Files, f.Changes)
 		return t.member(f.Member, e.At, func(m *TeamMember) {
-			m.Unmerged = m.Unmerged && f.From != m.Commit && f.From != m.Work
+			if m.Merged = f.From; f.From == m.Commit || f.From == m.Work {
+				m.Work, m.Unmerged = "", false
+			}
 		})
 	}
 	return t

@@ -61,6 +61,7 @@ func (m TeamMail) Fate() string {
 // post puts a message into the mailboxes of its recipients.
 func (t Team) post(m TeamMail, state Fate) Team {
 	m.Fates = nil
+	m.To = once(m.To)
 	for _, a := range m.To {
 		f := TeamFate{To: a, State: state}
 		if state == FateQueued {
@@ -74,6 +75,17 @@ func (t Team) post(m TeamMail, state Fate) Team {
 		t.Mail = dropped(t.Mail, max(i, 0))
 	}
 	return t.queued()
+}
+
+// once is a list without what stands in it again.
+func once(list []event.AgentID) []event.AgentID {
+	var out []event.AgentID
+	for _, a := range list {
+		if !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // fateFor is what becomes of a message that is taken in for somebody.
@@ -157,9 +169,26 @@ func (t Team) mailed(e event.Event, f event.Mailed) Team {
 	m := TeamMail{ID: e.ID, Seq: e.Seq, At: e.At, Kind: MailMessage, From: e.Agent, To: f.To, Text: f.Text}
 	if f.Question {
 		m.Kind = MailQuestion
-		t = t.member(e.Agent, e.At, func(m *TeamMember) { m.Awaits, m.Waits, m.All = true, f.To, false })
+		t = t.member(e.Agent, e.At, func(m *TeamMember) { m.Asked, m.Waits, m.All = true, f.To, false })
+	}
+	if l, ok := t.Leader(); ok && l.Agent == e.Agent {
+		t = t.answered(e.At, f.To...)
 	}
 	return t.post(m, FateQueued)
+}
+
+// answered notes that somebody has written to them who can answer what they asked.
+func (t Team) answered(at time.Time, to ...event.AgentID) Team {
+	for _, a := range to {
+		if m, ok := t.Member(a); ok && m.Asked {
+			t = t.member(a, at, func(m *TeamMember) {
+				if m.Asked = false; !m.Awaits {
+					m.Waits = nil
+				}
+			})
+		}
+	}
+	return t
 }
 
 // notified takes in what the program itself says to a member.

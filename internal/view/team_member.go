@@ -69,7 +69,7 @@ func (m TeamMember) state() string {
 		return MemberWorking
 	case m.Broke != "":
 		return MemberResting
-	case m.Awaits:
+	case m.Awaits, m.Asked:
 		return MemberWaiting
 	}
 	return MemberIdle
@@ -131,6 +131,9 @@ func (t Team) works(e event.Event) Team {
 	case event.Assigned:
 		return t.assigned(e, f)
 	case event.Told:
+		if m, ok := t.Member(e.Agent); !ok || m.Turn == nil || *m.Turn != f.Turn {
+			return t // it has been told nothing: its turn was over
+		}
 		return t.delivered(e, f.Turn, f.Messages)
 	case event.Concluded:
 		return t.rests(e, f.Turn, "").phased()
@@ -138,12 +141,15 @@ func (t Team) works(e event.Event) Team {
 		return t.rests(e, f.Turn, cmp.Or(f.Why, "it was interrupted")).phased()
 	case event.Failed:
 		t = t.uses(e, f.Usage, f.Usage != (event.Usage{}), false)
+		if f.Code == FailedStopped || f.Code == failedLimit { // the turn is over with it
+			return t.rests(e, f.Turn, "").phased()
+		}
 		return t.rests(e, f.Turn, cmp.Or(f.Message, f.Code, "it failed")).member(e.Agent, e.At, func(m *TeamMember) {
 			m.Cut = m.Cut || f.RetryAfter > 0 // it does not count
 		}).phased()
 	case event.Lost:
 		t = t.member(e.Agent, e.At, func(m *TeamMember) {
-			m.Turn, m.Awaits, m.Waits, m.All, m.Wish, m.Broke = nil, false, nil, false, "", ""
+			m.Turn, m.Awaits, m.Asked, m.Waits, m.All, m.Wish, m.Broke = nil, false, false, nil, false, "", ""
 			m.Lost = cmp.Or(f.Message, f.Code, "lost")
 		})
 		return t.undeliverable(e.At, func(x TeamFate) bool { return x.To == e.Agent }, "its recipient was lost").phased()
@@ -163,6 +169,9 @@ func (t Team) works(e event.Event) Team {
 	return t
 }
 
+// failedLimit is the code of a turn that has made all the calls it may.
+const failedLimit = "limit"
+
 // assigned sets a member to work.
 func (t Team) assigned(e event.Event, f event.Assigned) Team {
 	if _, ok := t.Member(e.Agent); !ok {
@@ -179,7 +188,7 @@ func (t Team) assigned(e event.Event, f event.Assigned) Team {
 			m.Restarts++
 		}
 		m.Turn, m.Doing = &f.Turn, "thinks"
-		m.Awaits, m.Waits, m.All, m.Wish, m.Broke, m.Cut = false, nil, false, "", "", false
+		m.Awaits, m.Asked, m.Waits, m.All, m.Wish, m.Broke, m.Cut = false, false, nil, false, "", "", false
 	})
 	t.Tasks = slices.Clone(t.Tasks)
 	for i := range t.Tasks {

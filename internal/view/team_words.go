@@ -64,7 +64,7 @@ func (t Timeline) treeItem(e event.Event) Item {
 	case event.Merged:
 		i := Item{Kind: ItemMerge, Turn: f.Turn, Ref: f.Commit, Detail: event.Inline(changes(event.Written{Changes: f.Changes, Total: f.Total}))}
 		i.Title = mergeTitle(f)
-		if f.Commit == "" {
+		if len(f.Conflicts) > 0 {
 			i.Detail = event.Inline(strings.Join(f.Conflicts, ", "))
 		}
 		return i
@@ -79,7 +79,7 @@ func (t Timeline) treeItem(e event.Event) Item {
 
 // mergeTitle is "merges the work of qa, three files".
 func mergeTitle(f event.Merged) string {
-	if f.Commit == "" {
+	if len(f.Conflicts) > 0 {
 		return "cannot merge the work of " + string(f.Member) + fmt.Sprintf(": conflicts in %s", count(len(f.Conflicts), "file"))
 	}
 	title := "merges the work of " + string(f.Member) + ", " + count(f.Total, "file")
