@@ -152,10 +152,7 @@ func (t *Team) Pending() []flow.Command {
 		case u.Stopped:
 			out = append(out, flow.Stop{Work: u.WorkKey()})
 		default:
-			out = append(out, t.work(m))
-			for _, x := range m.Box {
-				out = append(out, u.tell(Note{Kind: NoteMail, Mail: &x}))
-			}
+			out = append(append(out, t.work(m)), m.tellHeld()...)
 		}
 	}
 	return out

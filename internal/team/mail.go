@@ -13,25 +13,24 @@ func (t *Team) post(m *member, x Mail) []flow.Command {
 	if m == nil || m.Lost != nil {
 		return nil // nobody is there to read it
 	}
-	m.Box = append(slices.Clip(m.Box), x)
+	m.Box = append(m.Box, x) // whoever has read it has it clipped
 	if x.Kind != MailNotice {
 		m.Reminded, m.Stalled = 0, false
 	}
-	return t.tellHeld(m)
+	if u := m.Turn; u != nil && u.listens() {
+		return []flow.Command{u.tellOf(x)}
+	}
+	return nil
 }
 
-// tellHeld tells a take that goes on of what it was not told of yet.
-func (t *Team) tellHeld(m *member) []flow.Command {
-	u := m.Turn
-	if u == nil || !u.Live || u.Cut || u.Stopped {
-		return nil
-	}
+// tellOf tells a take that goes on of a message.
+func (u *turn) tellOf(x Mail) flow.Command { return u.tell(Note{Kind: NoteMail, Mail: &x}) }
+
+// tellHeld tells a take that begins of what came after its turn had begun.
+func (m *member) tellHeld() []flow.Command {
 	var do []flow.Command
 	for _, x := range m.Box {
-		if !slices.Contains(u.Noted, x.ID) {
-			u.Noted = append(u.Noted, x.ID)
-			do = append(do, u.tell(Note{Kind: NoteMail, Mail: &x}))
-		}
+		do = append(do, m.Turn.tellOf(x))
 	}
 	return do
 }
@@ -46,7 +45,7 @@ func (m *member) hear(ids []string) []Mail {
 			continue
 		}
 		out = append(out, m.Box[i])
-		m.Box = slices.Delete(slices.Clone(m.Box), i, i+1)
+		m.Box = without(m.Box, i)
 	}
 	if m.Turn != nil {
 		for _, x := range out {
@@ -56,6 +55,15 @@ func (m *member) hear(ids []string) []Mail {
 		}
 	}
 	return out
+}
+
+// without is a mailbox without one of its messages. Those that have read it still
+// have it; most often it is the oldest.
+func without(box []Mail, i int) []Mail {
+	if i == 0 {
+		return box[1:]
+	}
+	return slices.Delete(slices.Clone(box), i, i+1)
 }
 
 // mailed puts a message of a member into the mailboxes of its recipients. What the
@@ -115,7 +123,7 @@ func (t *Team) withdraw(id string) []flow.Command {
 			continue
 		}
 		m.Box = slices.DeleteFunc(slices.Clone(m.Box), func(x Mail) bool { return x.ID == id })
-		if u := m.Turn; u != nil && u.Live && slices.Contains(u.Noted, id) {
+		if u := m.Turn; u != nil && u.listens() {
 			do = append(do, u.tell(Note{Kind: NoteTakenBack, Back: id}))
 		}
 	}

@@ -15,10 +15,8 @@ import (
 // turn is a member at work, in as many takes as it needs.
 type turn struct {
 	dialog.Stint
-	// Mail is what it began with; Noted are the messages this take was told of, and
-	// Questions those it has heard in this turn that are questions.
+	// Mail is what it began with; Questions are those it has heard in this turn.
 	Mail      []Mail     `json:"mail,omitempty"`
-	Noted     []string   `json:"noted,omitempty"`
 	Questions []string   `json:"questions,omitempty"`
 	Verdicts  []Verdict  `json:"verdicts,omitempty"`
 	Reported  []reported `json:"reported,omitempty"`
@@ -60,6 +58,9 @@ const maxRests = 50
 // tell gives the take that goes on a note.
 func (u *turn) tell(n Note) flow.Command { return flow.Tell{Work: u.WorkKey(), Note: n} }
 
+// listens reports whether the take can be told anything.
+func (u *turn) listens() bool { return u.Live && !u.Cut && !u.Stopped }
+
 // current is the member that is in that take; nil if none is.
 func (t *Team) current(a event.AgentID, x event.Turn) *member {
 	if m := t.member(a); m != nil && m.Turn != nil && m.Turn.Current(a, x) {
@@ -86,9 +87,9 @@ func (t *Team) assign(a event.AgentID, b event.Assigned) []flow.Command {
 	}
 	u.Begin(a, b.Turn)
 	u.Dying = nil
-	u.Noted, u.Worked, u.Rung, u.Warned, u.Waits = nil, 0, 0, false, nil
+	u.Worked, u.Rung, u.Warned, u.Waits = 0, 0, false, nil
 	m.Last, m.Rounds = b.Turn, max(m.Rounds, b.Round)
-	return append([]flow.Command{t.work(m)}, t.tellHeld(m)...)
+	return append([]flow.Command{t.work(m)}, m.tellHeld()...)
 }
 
 // pause ends a take of a turn that goes on with another.
