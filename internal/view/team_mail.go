@@ -69,6 +69,12 @@ func (t Team) post(m TeamMail, state Fate) Team {
 		}
 		m.Fates = append(m.Fates, f)
 	}
+	if m.Kind != MailNotice { // whoever gets it has something to go on with
+		t.Tasks = slices.Clone(t.Tasks)
+		for i, x := range t.Tasks {
+			t.Tasks[i].Stalled = x.Stalled && !slices.Contains(m.To, x.Owner)
+		}
+	}
 	t.Mail = append(slices.Clip(t.Mail), m)
 	if len(t.Mail) > maxTeamMail { // the oldest that everybody has
 		i := slices.IndexFunc(t.Mail, func(m TeamMail) bool { return !m.Waiting() })
@@ -193,6 +199,9 @@ func (t Team) answered(at time.Time, to ...event.AgentID) Team {
 
 // notified takes in what the program itself says to a member.
 func (t Team) notified(e event.Event, f event.Notified) Team {
+	if f.Code == event.NoticeWaited {
+		t = t.member(f.To, e.At, func(m *TeamMember) { m.Awaits, m.Waits, m.All = false, nil, false })
+	}
 	if f.Code == event.NoticeStalled {
 		t.Tasks = slices.Clone(t.Tasks)
 		for i, x := range t.Tasks {

@@ -184,16 +184,13 @@ func (t Team) assigned(e event.Event, f event.Assigned) Team {
 		switch {
 		case f.Take <= 1:
 			m.Turns++
+			m.Awaits, m.Asked, m.Waits, m.All = false, false, nil, false
 		case m.Broke != "" && !m.Cut:
 			m.Restarts++
 		}
 		m.Turn, m.Doing = &f.Turn, "thinks"
-		m.Awaits, m.Asked, m.Waits, m.All, m.Wish, m.Broke, m.Cut = false, false, nil, false, "", "", false
+		m.Wish, m.Broke, m.Cut = "", "", false
 	})
-	t.Tasks = slices.Clone(t.Tasks)
-	for i := range t.Tasks {
-		t.Tasks[i].Stalled = t.Tasks[i].Stalled && t.Tasks[i].Owner != e.Agent
-	}
 	return t.delivered(e, f.Turn, f.Messages).phased()
 }
 
