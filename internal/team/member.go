@@ -45,6 +45,10 @@ type await struct {
 	Since   time.Duration   `json:"since,omitempty"` // on the flow's clock
 }
 
+// pauses reports whether it waits for time to pass: for nobody in particular, and not
+// for ever. Whoever waits for members does not, once none of them works.
+func (w *await) pauses() bool { return w.For > 0 && len(w.Members) == 0 }
+
 // question is what a member has asked the leader.
 type question struct {
 	ID string `json:"id"` // of its fact

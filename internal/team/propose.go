@@ -201,7 +201,7 @@ func (t *Team) judgeAwaited(m *member, b event.Awaited) *verdict {
 			return v
 		}
 	}
-	comes := len(m.Box) > 0 || b.For > 0
+	comes := len(m.Box) > 0 || b.For > 0 && len(b.Members) == 0 // it pauses
 	for _, x := range t.s.Members[1:] {
 		comes = comes || x.Turn != nil || t.ready(x)
 	}

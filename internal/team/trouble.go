@@ -192,7 +192,7 @@ func (t *Team) standstill() (event.Fact, bool) {
 		return t.troubled(trouble{capTurns, fmt.Sprintf("The team has taken %d turns, which is the most.", t.s.Turns)}), true
 	case waits:
 		return t.round(m), true
-	case m.Await != nil && m.Await.For > 0:
+	case m.Await != nil && m.Await.pauses():
 		return event.Fact{}, false
 	case t.s.Idle >= max(t.rules().MaxIdle, 1):
 		return t.troubled(trouble{capIdle, fmt.Sprintf("The leader was told %s that nobody works, and has neither set anybody to work nor finished.", times(t.s.Idle))}), true
