@@ -47,6 +47,7 @@ func runs(command string) backendtest.Reply {
 // What is said while Codex is busy reaches its model in order, and none of it is
 // lost. // SR-11
 func TestNewsWhileBusy(t *testing.T) {
+	t.Parallel()
 	news := func(q openaitest.Request) (out []string) {
 		for _, m := range q.Messages {
 			if m.From == "user" && strings.HasPrefix(m.Text, "news") {
@@ -87,6 +88,7 @@ func TestNewsWhileBusy(t *testing.T) {
 // A turn that is interrupted leaves no shell behind and the process as it was; the
 // next turn goes on in the same conversation.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
 		if strings.Contains(last(q), cli.GoOn) {
 			return says("Going on.")
@@ -125,6 +127,7 @@ func TestInterrupt(t *testing.T) {
 // A permission may be given long after it was asked for, or refused with a reason
 // that the model is told.
 func TestPermissions(t *testing.T) {
+	t.Parallel()
 	const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\nEOF"
 	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
 		switch {
@@ -183,6 +186,7 @@ func TestPermissions(t *testing.T) {
 // A server that is killed is started anew, and its conversation goes on: after a
 // turn, and in the middle of one. // SR-12
 func TestKilledAndResumed(t *testing.T) {
+	t.Parallel()
 	hangs := make(chan struct{}, 1)
 	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
 		if last(q) == "hang" {
@@ -229,6 +233,7 @@ var tools = []backend.ToolSpec{{Name: "new_answer", Description: "Answer.", Sche
 // The host's tools are called over the same pipe. If they change, the model is
 // given the new ones and is told the conversation so far.
 func TestHostTools(t *testing.T) {
+	t.Parallel()
 	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
 		tool := "new_answer"
 		if !slices.Contains(q.Tools, tool) {
@@ -266,6 +271,7 @@ func TestHostTools(t *testing.T) {
 // Six at once, each with tools and a room of its own, keep out of one another's
 // way.
 func TestSixAtOnce(t *testing.T) {
+	t.Parallel()
 	var wg sync.WaitGroup
 	for i := range 6 {
 		r := newReal(t, func(q openaitest.Request) backendtest.Reply {
@@ -292,6 +298,7 @@ func TestSixAtOnce(t *testing.T) {
 
 // What the provider refuses is no answer, and says what kind of failure it was.
 func TestProviderFailures(t *testing.T) {
+	t.Parallel()
 	kind := backend.Auth
 	r := newReal(t, func(openaitest.Request) backendtest.Reply {
 		return backendtest.Reply{Fail: &backendtest.Failure{Kind: kind}}
@@ -310,6 +317,7 @@ func TestProviderFailures(t *testing.T) {
 // In a room that is another one the server is another, with the conversation.
 // Where nothing may be written and nothing confines, Codex does.
 func TestAnotherRoom(t *testing.T) {
+	t.Parallel()
 	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
 		if q.Messages[len(q.Messages)-1].From == "user" {
 			return runs("touch written")
@@ -336,6 +344,7 @@ func TestAnotherRoom(t *testing.T) {
 
 // A shell of the agent finds no key worth anything.
 func TestKeyIsNotInReach(t *testing.T) {
+	t.Parallel()
 	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
 		if q.Turns == 0 {
 			return runs(`env; cat "$CODEX_HOME/config.toml" /proc/$PPID/environ | tr '\0' '\n'`)

@@ -79,6 +79,7 @@ func calls(name, input string) backendtest.Reply {
 // Ten turns are taken by one process, with one conversation, and the real key is
 // only where it has to be.
 func TestTenTurnsInOneProcess(t *testing.T) {
+	t.Parallel()
 	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
 		return says("You said " + last(q) + ".")
 	})
