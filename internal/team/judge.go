@@ -24,6 +24,7 @@ const (
 	codeEmpty      = "empty"
 	codeIdle       = "idle"
 	codeUndone     = "undone"
+	codeUnread     = "unread"
 	codeBudget     = "budget"
 	codeDenied     = "denied"
 	codeGate       = "gate"

@@ -147,6 +147,10 @@ func ids(list []Mail) []string {
 	return out
 }
 
+// matters reports whether a message is to be read before the team is over: what
+// somebody has said, and not what the program says of how things stand.
+func (x Mail) matters() bool { return x.Kind != MailNotice }
+
 // once is a list without what stands in it again.
 func once(list []event.AgentID) []event.AgentID {
 	var out []event.AgentID

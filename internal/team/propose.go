@@ -218,6 +218,8 @@ func (t *Team) judgeFinishing(m *member, b event.Finishing) *verdict {
 		return onlyLeader("finishes the team's work")
 	case blank(b.Summary):
 		return &verdict{code: codeEmpty, why: "Say in the summary what the team has come to."}
+	case slices.ContainsFunc(m.Box, Mail.matters):
+		return &verdict{code: codeUnread, why: "Somebody has written to you meanwhile, and nobody reads that once the team's work is finished. Read it first: you are told before your next step, or end your turn and the next one begins with it. Then finish."}
 	case strings.TrimSpace(b.Abandon) != "":
 		return nil
 	}
