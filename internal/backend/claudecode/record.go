@@ -13,6 +13,9 @@ import (
 	"conclave/internal/backend/cli"
 )
 
+// folder is the program's own in the home of its room.
+const folder = ".claude"
+
 // loggedIn: the program is used as its user has logged it in.
 func (a *agent) loggedIn() bool { return a.key == "" && a.program.BaseURL == "" }
 
@@ -31,23 +34,11 @@ func login(room backend.Room) ([]string, error) {
 	if home, err := os.UserHomeDir(); keychain() && err == nil {
 		return []string{"HOME=" + home}, nil
 	}
-	dir := filepath.Join(room.Home(), ".claude")
-	env := []string{"CLAUDE_CONFIG_DIR=" + dir}
-	name, link := Login(), filepath.Join(dir, ".credentials.json")
-	if at, err := os.Readlink(link); err == nil && at == name {
-		return env, nil
-	}
-	if _, err := os.Stat(name); err != nil {
+	env := []string{"CLAUDE_CONFIG_DIR=" + filepath.Join(room.Home(), folder)}
+	if _, err := os.Stat(Login()); err != nil {
 		return env, nil // the program says that nobody is logged in
 	}
-	err := os.MkdirAll(dir, 0o700)
-	if err == nil {
-		err = os.Remove(link)
-	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		err = os.Symlink(name, link)
-	}
-	if err != nil {
+	if err := cli.Lead(room.Home(), filepath.Join(folder, ".credentials.json"), Login()); err != nil {
 		return nil, &backend.Error{Kind: backend.Broken, Message: "lead Claude Code to its login", Err: err}
 	}
 	return env, nil
@@ -67,15 +58,7 @@ func (a *agent) recall(room backend.Room, t cli.Thread) (cli.Thread, error) {
 	if t.Native == "" {
 		return t, nil
 	}
-	folder := filepath.Join(room.Home(), ".claude")
-	if a.loggedIn() && keychain() {
-		folder = usersFolder()
-	}
-	names, err := filepath.Glob(filepath.Join(folder, "projects", "*", t.Native+".jsonl"))
-	if err != nil || len(names) == 0 {
-		return cli.Thread{}, nil
-	}
-	record, err := os.ReadFile(names[0])
+	record, err := a.record(room, t.Native)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cli.Thread{}, nil
 	}
@@ -90,4 +73,26 @@ func (a *agent) recall(room backend.Room, t cli.Thread) (cli.Thread, error) {
 		return t.Untold(), nil
 	}
 	return cli.Thread{}, nil
+}
+
+// maxRecord bounds a record; the program itself does not take up one that comes
+// near it.
+const maxRecord = 1 << 30
+
+// record is the program's own record of a conversation.
+func (a *agent) record(room backend.Room, native string) ([]byte, error) {
+	in, projects := room.Home(), folder+"/projects"
+	if a.loggedIn() && keychain() {
+		in, projects = usersFolder(), "projects"
+	}
+	root, err := os.OpenRoot(in)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	names, err := fs.Glob(root.FS(), projects+"/*/"+native+".jsonl")
+	if err != nil || len(names) == 0 {
+		return nil, cmp.Or(err, fs.ErrNotExist)
+	}
+	return cli.ReadIn(root, names[0], maxRecord)
 }

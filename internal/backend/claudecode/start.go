@@ -143,7 +143,7 @@ func (a *agent) environment(s *session, room backend.Room) ([]string, error) {
 		if s.proxy, err = cli.NewProxy(target); err != nil {
 			return nil, err
 		}
-		env = append(env, "CLAUDE_CONFIG_DIR="+filepath.Join(room.Home(), ".claude"),
+		env = append(env, "CLAUDE_CONFIG_DIR="+filepath.Join(room.Home(), folder),
 			"ANTHROPIC_BASE_URL="+s.proxy.URL, "ANTHROPIC_API_KEY="+s.proxy.Token)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.program.Env)) {

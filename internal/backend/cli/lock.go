@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"conclave/internal/backend"
 )
@@ -16,18 +15,19 @@ func Lock(home, thread string) (unlock func(), err error) {
 	if thread == "" {
 		return func() {}, nil
 	}
-	name := strings.TrimSuffix(file(home, thread), ".json") + ".lock"
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return nil, broken("lock the conversation", err)
-	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	var f *os.File
+	name := file(thread, ".lock")
+	err = within(home, name, func(root *os.Root) (err error) {
+		f, err = openFile(root, name, os.O_CREATE|os.O_RDWR, 0o600)
+		return err
+	})
 	if err != nil {
 		return nil, broken("lock the conversation", err)
 	}
 	if free, err := lock(f); err != nil || !free {
 		f.Close()
 		if err == nil {
-			return nil, &backend.Error{Kind: backend.Broken, Message: fmt.Sprintf("another program goes on with this conversation; it holds %s", name)}
+			return nil, &backend.Error{Kind: backend.Broken, Message: fmt.Sprintf("another program goes on with this conversation; it holds %s", filepath.Join(home, name))}
 		}
 		return nil, broken("lock the conversation", err)
 	}

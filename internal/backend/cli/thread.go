@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -129,7 +128,7 @@ func Load(home, thread string) (Thread, error) {
 	if thread == "" {
 		return Thread{}, nil
 	}
-	p, err := os.ReadFile(file(home, thread))
+	p, err := ReadFile(home, file(thread, ".json"), maxLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Thread{}, nil
 	}
@@ -150,7 +149,7 @@ func (t Thread) Save(home, thread string) error {
 	}
 	p, err := json.Marshal(t)
 	if err == nil {
-		err = replace(file(home, thread), p)
+		err = WriteFile(home, file(thread, ".json"), p)
 	}
 	if err != nil {
 		return broken("remember the conversation", err)
@@ -158,27 +157,8 @@ func (t Thread) Save(home, thread string) error {
 	return nil
 }
 
-// file is where a thread is remembered. Its name may be any text.
-func file(home, thread string) string {
+// file is what is kept of a thread in a program's home. Its name may be any text.
+func file(thread, kind string) string {
 	sum := sha256.Sum256([]byte(thread))
-	return filepath.Join(home, "threads", hex.EncodeToString(sum[:12])+".json")
-}
-
-// replace writes a file as a whole, so that nobody reads half of one.
-func replace(name string, p []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), "new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(p)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return filepath.Join("threads", hex.EncodeToString(sum[:12])+kind)
 }
