@@ -131,12 +131,16 @@ func tells(address string) bool {
 // providers and programs, or a few of the only one.
 func (a *App) foundTeam(ctx context.Context) (team, bool) {
 	var t team
-	able := a.able(ctx, &t)
+	here := a.Providers(ctx)
+	if len(here) == 0 {
+		return t, false
+	}
+	g := a.defaultGear(ctx)
+	able := able(here, g, &t)
 	if len(able) == 0 {
 		return t, false
 	}
 	able = able[:min(len(able), mostFound)]
-	g := a.defaultGear(ctx)
 	var from []string
 	for _, p := range able {
 		seat, where := foundSeat(p, g)
@@ -161,12 +165,12 @@ func (a *App) foundTeam(ctx context.Context) (team, bool) {
 
 // able are those who can take part, of those who are here. What is left out for a
 // reason that the user can do something about is a warning.
-func (a *App) able(ctx context.Context, t *team) []control.Provider {
+func able(here []control.Provider, g gear.Gear, t *team) []control.Provider {
 	var out []control.Provider
-	for _, p := range a.Providers(ctx) {
+	for _, p := range here {
 		switch {
 		case p.Program != "" && !p.Login: // its key is that of a model which takes part already
-		case p.Program != "" && a.defaultGear(ctx).Shell == nil:
+		case p.Program != "" && g.Shell == nil:
 			t.warnings = append(t.warnings, fmt.Sprintf("%s is left out: no sandbox works here, and it runs in none only where a configuration says so; see: conclave doctor", p.Type))
 		case p.Program != "":
 			out = append(out, p)

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"conclave/internal/backend/chat"
 	"conclave/internal/config"
+	"conclave/internal/control"
 	"conclave/internal/event"
 
 	"github.com/google/go-cmp/cmp"
@@ -175,6 +177,78 @@ func TestFoundTeam(t *testing.T) {
 	if err != nil || strings.Contains(string(p), "sk-other") {
 		t.Errorf("the key is in the log: %v", err)
 	}
+}
+
+// A program in the PATH that its user has logged in works with the models there
+// are, and alone where there are none; one with a key alone is offered, and its model
+// takes part by its API.
+func TestFoundProgram(t *testing.T) {
+	t.Setenv("OLLAMA_HOST", "127.0.0.1:1")
+	a := playground(t, "")
+	confined(t, a)
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\necho 2.1.197\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	backends := func() string {
+		q := a.request()
+		q.Config = ""
+		run, err := a.Prepare(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, s := range run.Started.Spec.Seats {
+			out = append(out, s.Backend)
+		}
+		slices.Sort(out)
+		return strings.Join(out, " ")
+	}
+	if got := backends(); !strings.HasPrefix(got, "demo") {
+		t.Errorf("a program that nobody has logged in is taken: %s", got)
+	}
+	t.Setenv("ANTHROPIC_API_KEY", "sk-test-value")
+	if got := backends(); got != "claude claude claude" {
+		t.Errorf("with a key: %s", got)
+	}
+	if all := a.Providers(t.Context()); !slices.ContainsFunc(all, func(p control.Provider) bool {
+		return p.Type == "claude_code" && p.Key == "ANTHROPIC_API_KEY" && !p.Login
+	}) {
+		t.Errorf("it is not offered: %+v", all)
+	}
+	if err := os.WriteFile(filepath.Join(os.Getenv("CLAUDE_CONFIG_DIR"), ".credentials.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := backends(); got != "claude claude_code" {
+		t.Errorf("with a key and a login: %s", got)
+	}
+	t.Setenv("ANTHROPIC_API_KEY", "")
+	if got := backends(); got != "claude_code claude_code claude_code" {
+		t.Errorf("with a login: %s", got)
+	}
+	x := &checkup{App: a}
+	x.agentPrograms(t.Context())
+	if len(x.out) != 2 || x.out[0].What != "2.1.197, logged in" {
+		t.Errorf("the doctor says %+v", x.out)
+	}
+}
+
+// A project's own configuration that starts a program waits until its user knows it.
+func TestProgramNeedsTrust(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a := playground(t, "")
+	file := a.state("config.yaml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := "agents: [{id: ada, backend: {type: acp, command: [/bin/sh, -c, evil], env: {A: b}}}]\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	q := a.request()
+	q.Config = ""
+	refused(t, a, q, `start the program "/bin/sh" "-c" "evil" for ada with "A=b"`)
 }
 
 // A key that is missing is asked for by its name.
