@@ -57,19 +57,29 @@ func TestNative(t *testing.T) {
 	}
 }
 
+// A cell is a room that is only looked at.
+type cell struct {
+	backend.Room
+	home string
+}
+
+func (c cell) Dir() string  { return "/ws" }
+func (c cell) Home() string { return c.home }
+
 // With neither a key nor an address the user's own login is used, where it is.
 func TestOwnLogin(t *testing.T) {
 	user, home := t.TempDir(), t.TempDir()
+	room := cell{home: home}
 	t.Setenv("CODEX_HOME", user)
 	a := New(backend.Program{Provider: "codex"}, "").(*agent)
-	if _, err := a.furnish(home, nil); backend.KindOf(err) != backend.Auth {
+	if _, err := a.furnish(room, nil); backend.KindOf(err) != backend.Auth {
 		t.Errorf("without a login: %v", err)
 	}
 	if err := os.WriteFile(Login(), []byte("login"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := a.furnish(home, nil); err != nil {
+		if _, err := a.furnish(room, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

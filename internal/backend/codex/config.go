@@ -28,11 +28,16 @@ var need = cli.Need{Program: "codex", Least: cli.Version{Major: 0, Minor: 160}, 
 
 // settings are Codex's own, in its config.toml. Nothing is sent to anybody but the
 // model, nothing is fetched, and tools are off that cannot be asked about (a
-// search by the provider) or that get in the way of ours.
+// search by the provider) or that get in the way of ours. Settings that lie in the
+// workspace are not heeded: whoever wrote them could have commands run unasked.
 const settings = `# Written by Conclave at every start.
 check_for_update_on_startup = false
 web_search = "disabled"
+project_root_markers = []
 %s
+[projects.%s]
+trust_level = "untrusted"
+
 [analytics]
 enabled = false
 
@@ -64,7 +69,8 @@ stream_max_retries = 2
 `
 
 // furnish writes Codex's home within the room's and gives the environment for it.
-func (a *agent) furnish(home string, proxy *cli.Proxy) (env []string, err error) {
+func (a *agent) furnish(room backend.Room, proxy *cli.Proxy) (env []string, err error) {
+	home := room.Home()
 	model := ""
 	if a.Model != "" {
 		model = "model = " + strconv.Quote(a.Model) + "\n"
@@ -76,7 +82,7 @@ func (a *agent) furnish(home string, proxy *cli.Proxy) (env []string, err error)
 	} else if err := login(home); err != nil {
 		return nil, err
 	}
-	if err := cli.WriteFile(home, filepath.Join(folder, "config.toml"), fmt.Appendf(nil, settings, model)); err != nil {
+	if err := cli.WriteFile(home, filepath.Join(folder, "config.toml"), fmt.Appendf(nil, settings, model, strconv.Quote(room.Dir()))); err != nil {
 		return nil, broken("write codex's settings", err)
 	}
 	for name, value := range a.Env {

@@ -61,7 +61,7 @@ func (a *agent) start(ctx context.Context, room backend.Room) (_ *server, err er
 			}
 		}()
 	}
-	env, err := a.furnish(room.Home(), s.proxy)
+	env, err := a.furnish(room, s.proxy)
 	if err != nil {
 		return nil, err
 	}
