@@ -121,11 +121,13 @@ func (a *agent) command() []string {
 
 // calm keeps the program to its work: no traffic but with its model, no shells in
 // the background that nobody would hear of, none that is silent for longer than the
-// program may be, no limit on how long our tools take.
+// program may be, no limit on how long our tools take. Files that are only named in
+// what is said (@name) are not read: it would ask nobody.
 var calm = []string{
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 	"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "BASH_MAX_TIMEOUT_MS=480000",
 	"MCP_TOOL_TIMEOUT=604800000", "CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT=604800000", "MAX_MCP_OUTPUT_TOKENS=100000",
+	"CLAUDE_CODE_DISABLE_ATTACHMENTS=1",
 }
 
 // environment is all the program knows besides its arguments. The key is not in it.
