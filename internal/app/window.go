@@ -24,7 +24,7 @@ func window(ctx context.Context, c control.Control, o cli.WindowOptions) (say st
 	look.Plain = look.Plain || o.Plain
 	err = tui.Run(ctx, tui.Options{
 		Program: p, Flow: o.Flow, Pick: o.Pick, Task: o.Task, Config: o.Config, Modes: o.Modes, Look: look, NoColor: o.NoColor,
-		Interactive: o.Interactive, Fresh: o.New, Job: o.Job,
+		Interactive: o.Interactive, Fresh: o.New, Job: o.Job, Team: o.Team,
 		In: o.In, Out: o.Out, Env: os.Environ(),
 	})
 	if left, ok := errors.AsType[*tui.ErrLeft](err); ok {

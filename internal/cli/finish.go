@@ -27,16 +27,16 @@ func (w *watch) left(ctx context.Context, err error) error {
 	case !w.begun(ctx):
 		return w.unborn(err)
 	case !errors.Is(err, errLeave):
-		return fmt.Errorf("%w\nThe run is kept as far as it came. Once that is mended, go on with: conclave resume %s", err, w.id)
+		return fmt.Errorf("%w\nThe %s is kept as far as it came. Once that is mended, go on with: conclave resume %s", err, w.noun(), w.id)
 	case w.hand:
 		return w.handOver(ctx)
 	}
 	if w.out.err != nil {
 		w.complain(fmt.Sprintf("standard output cannot be written any more: %v", reason(w.out.err)))
 	}
-	what := "The run is left as it is and nothing of it is lost."
+	what := "The " + w.noun() + " is left as it is and nothing of it is lost."
 	if w.stopping {
-		what = "The run was told to stop and is left before its end, which comes when it is resumed."
+		what = "The " + w.noun() + " was told to stop and is left before its end, which comes when it is resumed."
 	}
 	fmt.Fprintf(w.Err, "%s\n  resume:         conclave resume %s\n  in background:  conclave resume --background %s\n", what, w.id, w.id)
 	return outcome{exitCancelled}
@@ -63,14 +63,25 @@ func (w *watch) unborn(err error) error {
 func (w *watch) handOver(ctx context.Context) error {
 	pid, err := w.c.Background(ctx, w.id, nil)
 	if err != nil {
-		return fmt.Errorf("%w\nThe run is left as it is; go on with: conclave resume %s", err, w.id)
+		return fmt.Errorf("%w\nThe %s is left as it is; go on with: conclave resume %s", err, w.noun(), w.id)
 	}
-	fmt.Fprintf(w.Err, "The run goes on in the background, process %d.\n%s", pid, whatNext(w.id))
+	fmt.Fprintf(w.Err, "The %s goes on in the background, process %d.\n%s", w.noun(), pid, whatNext(w.id))
 	return outcome{exitCancelled}
 }
 
-// whatNext is what can be done with a run in the background.
+// noun is what is watched.
+func (w *watch) noun() string {
+	if namesTeam(w.id) {
+		return "team"
+	}
+	return "run"
+}
+
+// whatNext is what can be done with a run or a team in the background.
 func whatNext(id event.FlowID) string {
+	if namesTeam(id) {
+		return teamNext(id)
+	}
 	return fmt.Sprintf("  follow:  conclave log --follow %s\n  cancel:  conclave runs cancel %s\n", id, id)
 }
 

@@ -51,7 +51,8 @@ func TestFitsTheScreen(t *testing.T) {
 		}
 		fits(t, tt.args, on(true, tt.args...), tt.want)
 	}
-	for _, args := range [][]string{{}, {"run"}, {"resume"}, {"runs", "show"}, {"log"}, {"log", "check"}, {"approve"}, {"deny"}, {"trust"}, {"init"}, {"validate"}, {"explain"}, {"doctor"}, {"schema"}, {"completion"}} {
+	for _, args := range [][]string{{}, {"run"}, {"resume"}, {"runs", "show"}, {"log"}, {"log", "check"}, {"approve"}, {"deny"}, {"trust"}, {"init"}, {"validate"}, {"explain"}, {"doctor"}, {"schema"}, {"completion"},
+		{"team"}, {"team", "run"}, {"team", "watch"}, {"team", "list"}, {"team", "show"}, {"team", "wait"}, {"team", "message"}, {"team", "wrap-up"}, {"team", "stop"}, {"team", "files"}, {"team", "diff"}} {
 		args = append(args, "--help")
 		fits(t, args, on(true, args...), "")
 		fits(t, args, on(false, args...), "")

@@ -90,7 +90,7 @@ func (w *watch) desert(s standing) {
 func (w *watch) sayAlone() {
 	if w.alone.seq > 0 && w.seen >= w.alone.seq && !w.lonely {
 		w.lonely = true
-		w.screen.notice(fmt.Sprintf("Nobody drives this run now; to go on with it: conclave resume %s", w.id))
+		w.screen.notice(fmt.Sprintf("Nobody drives this %s now; to go on with it: conclave resume %s", w.noun(), w.id))
 	}
 }
 

@@ -89,6 +89,9 @@ func (e *env) resumeWindow(ctx context.Context, c control.Control, a []string) e
 	if namesJob(id) {
 		return e.openWindow(ctx, c, WindowOptions{Job: id})
 	}
+	if namesTeam(id) {
+		return e.watchTeam(ctx, c, id)
+	}
 	return e.openWindow(ctx, c, WindowOptions{Flow: id, Interactive: true})
 }
 

@@ -19,18 +19,18 @@ func newTeam(e *env) *cobra.Command {
 		Use:     "team",
 		Aliases: []string{"teams"},
 		Short:   "A leader and members who pass work on",
-		Long: `A team is a leader and members of different roles. The leader brings members in,
-sets them tasks, waits for them, reads and merges what they bring and finishes.
-Each member works in a tree of its own. What there is to choose from:
-conclave team list --kinds`,
+		Long: `A team is a leader and members of different roles. The leader brings members
+in, sets them tasks, waits for them, reads and merges what they bring and
+finishes. Each member works in a tree of its own. What there is to choose
+from: conclave team list --kinds`,
 		Example: `  conclave team run product "A landing page for a bakery"
   conclave team message k3f9 --to front-end "Use a warm background"
   conclave team show k3f9
   conclave team stop k3f9`,
-		Args: args(0, 0, "a command: run, list, show, wait, message, wrap-up, stop, files or diff"),
+		Args: args(0, 0, "a command: run, watch, list, show, wait, message, wrap-up, stop, files or diff"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(newTeamRun(e), newTeamList(e), newTeamShow(e), newTeamWait(e), newTeamMessage(e), newTeamWrapUp(e), newTeamStop(e),
+	c.AddCommand(newTeamRun(e), newTeamWatch(e), newTeamList(e), newTeamShow(e), newTeamWait(e), newTeamMessage(e), newTeamWrapUp(e), newTeamStop(e),
 		newTeamFiles(e), newTeamDiff(e))
 	return c
 }
@@ -104,9 +104,9 @@ func newTeamList(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List teams, or the descriptions there are",
-		Long: `List lists the teams of this project. With --kinds it lists the descriptions that
-a team can be begun with: those in .conclave/teams, those in the teams folder of
-your own configuration, and the ones that come with the program.`,
+		Long: `List lists the teams of this project. With --kinds it lists the descriptions
+that a team can be begun with: those in .conclave/teams, those in the teams
+folder of your own configuration, and the ones that come with the program.`,
 		Example: "  conclave team list\n  conclave team list --kinds",
 		Args:    args(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

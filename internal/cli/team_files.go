@@ -17,8 +17,8 @@ func newTeamFiles(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "files ID [MEMBER]",
 		Short: "List what a team, or a member, has made, or print a file",
-		Long: `Files lists the shared tree of a team as it is committed, or with MEMBER the tree
-of that one. With --cat it prints a file of it.`,
+		Long: `Files lists the shared tree of a team as it is committed, or with MEMBER the
+tree of that one. With --cat it prints a file of it.`,
 		Example: `  conclave team files k3f9
   conclave team files k3f9 front-end
   conclave team files k3f9 --cat requirements.md`,
@@ -90,9 +90,10 @@ func (e *env) catTeamFile(ctx context.Context, c control.Control, id event.FlowI
 func newTeamDiff(e *env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:               "diff ID [MEMBER]",
-		Short:             "Show what a team, or a member, has changed",
-		Long:              `Diff shows what the shared tree has become since the team began, or with MEMBER what that one has changed since it did.`,
+		Use:   "diff ID [MEMBER]",
+		Short: "Show what a team, or a member, has changed",
+		Long: `Diff shows what the shared tree has become since the team began, or with
+MEMBER what that one has changed since it did.`,
 		Example:           "  conclave team diff k3f9\n  conclave team diff k3f9 back-end",
 		Args:              args(1, 2, "one team and at most one of its members"),
 		ValidArgsFunction: e.teamIDs(true),

@@ -26,20 +26,21 @@ func newTeamRun(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [flags] TEAM TASK",
 		Short: "Begin a team and watch it work",
-		Long: `Run begins a team and drives it until its leader has finished. TEAM is the name of
-a description (conclave team list --kinds) or a YAML file. Agents are those of
---config, else those the description names, else those of the configuration, else
-the ones that are found; without any the built-in demo plays everybody.
+		Long: `Run begins a team and drives it until its leader has finished. TEAM is the
+name of a description (conclave team list --kinds) or a YAML file. Agents are
+those of --config, else those the description names, else those of the
+configuration, else the ones that are found; without any the built-in demo
+plays everybody.
 
-Members work in git worktrees of their own under .conclave/teams, and the leader
-merges them. With --source the team begins from a copy of a folder, which itself
-is never written to. What comes of it: conclave team files ID
+Members work in git worktrees of their own under .conclave/teams, and the
+leader merges them. With --source the team begins from a copy of a folder,
+which itself is never written to. What comes of it: conclave team files ID
 
-Ctrl-C ends the team with what there is; twice in a row leaves it as it is, to be
-resumed. Ctrl-\ hands it to a background process.
+Ctrl-C ends the team with what there is; twice in a row leaves it as it is, to
+be resumed. Ctrl-\ hands it to a background process.
 
-Exit codes: 0 success, 1 usage or configuration, 2 failed, 3 its time was over,
-4 stopped or left, 5 it waits for you.`,
+Exit codes: 0 success, 1 usage or configuration, 2 failed, 3 its time was
+over, 4 stopped or left, 5 it waits for you.`,
 		Example: `  conclave team run product "A landing page for a bakery"
   conclave team run code-review --source . "Review the error handling"
   conclave team run team.yaml --max-cost 5 --time 1h "Port the parser" --detach`,
@@ -231,4 +232,37 @@ func teamOutcome(t view.Team) error {
 		return outcome{exitRefused} // a person is needed
 	}
 	return ended(t.Ended.Status)
+}
+
+func newTeamWatch(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch ID",
+		Short: "Watch a team in a window",
+		Long: `Watch opens a window on a team: who does what and waits for whom, what they
+write to one another, tasks and files. You speak to the leader or to members
+in it. A team that nobody drives is gone on with in the background.`,
+		Example:           "  conclave team watch k3f9",
+		Args:              args(1, 1, "one team"),
+		ValidArgsFunction: e.teamIDs(false),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			return e.with(func(c control.Control) error {
+				id, _, err := findTeam(cmd.Context(), c, a[0])
+				switch {
+				case err != nil:
+					return err
+				case e.window == nil || !e.atTerminal():
+					return control.Usagef("the window needs a terminal; without one: conclave log --follow %s", id)
+				}
+				return e.watchTeam(cmd.Context(), c, id)
+			})
+		},
+	}
+}
+
+// watchTeam opens a window on a team, which a process of its own drives.
+func (e *env) watchTeam(ctx context.Context, c control.Control, id event.FlowID) error {
+	if err := c.Wake(ctx, id); err != nil {
+		return err
+	}
+	return e.openWindow(ctx, c, WindowOptions{Team: id})
 }

@@ -21,10 +21,10 @@ func newTeamMessage(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "message ID TEXT",
 		Short: "Say something to the leader of a team, or to a member",
-		Long: `Message puts something into the mailbox of the leader, or with --to into that of
-members. Whoever works is told between two steps; whoever does not is set to work
-with it. Messages are told in order, each once. With --wait the command returns
-when it was, and says in which turn.`,
+		Long: `Message puts something into the mailbox of the leader, or with --to into that
+of members. Whoever works is told between two steps; whoever does not is set
+to work with it. Messages are told in order, each once. With --wait the
+command returns when it was, and says in which turn.`,
 		Example: `  conclave team message k3f9 "Keep it to one page"
   conclave team message k3f9 --to front-end --wait "Use a warm background"`,
 		Args:              args(2, 2, "one team and one text; put the text in quotes"),
@@ -108,8 +108,8 @@ func newTeamWrapUp(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "wrap-up ID",
 		Short: "Have a team come to its end",
-		Long: `Wrap-up tells the leader of a team to bring it to its end with what there is. The
-leader decides how; to end the team at once: conclave team stop`,
+		Long: `Wrap-up tells the leader of a team to bring it to its end with what there is.
+The leader decides how; to end the team at once: conclave team stop`,
 		Example:           "  conclave team wrap-up k3f9",
 		Args:              args(1, 1, "one team"),
 		ValidArgsFunction: e.teamIDs(false),
@@ -134,9 +134,9 @@ func newTeamStop(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stop ID [MEMBER]",
 		Short: "End a team now, or one of its members",
-		Long: `Stop ends a team with what there is, and returns when everything it had started is
-gone. With MEMBER only that one is ended: its turn stops at once, what it has
-committed stays, and the leader is told.`,
+		Long: `Stop ends a team with what there is, and returns when everything it had
+started is gone. With MEMBER only that one is ended: its turn stops at once,
+what it has committed stays, and the leader is told.`,
 		Example:           "  conclave team stop k3f9 --reason \"wrong customer\"\n  conclave team stop k3f9 front-end",
 		Args:              args(1, 2, "one team and at most one of its members"),
 		ValidArgsFunction: e.teamIDs(true),
@@ -218,8 +218,9 @@ func newTeamWait(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "wait ID",
 		Short: "Wait until a team needs you or is over",
-		Long: `Wait returns when a team needs you or is over. Its exit code says which: 0 it has
-finished, 2 it failed, 3 its time was over, 4 it was stopped, 5 it waits for you.`,
+		Long: `Wait returns when a team needs you or is over. Its exit code says which: 0 it
+has finished, 2 it failed, 3 its time was over, 4 it was stopped, 5 it waits
+for you.`,
 		Example:           "  conclave team wait k3f9 && conclave team files k3f9",
 		Args:              args(1, 1, "one team"),
 		ValidArgsFunction: e.teamIDs(false),

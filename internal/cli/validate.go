@@ -19,10 +19,10 @@ func newValidate(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate [flags] [FILE…]",
 		Short: "Check configurations and descriptions of teams",
-		Long: `Validate reads configurations, and descriptions of teams, and says everything that is
-wrong or doubtful with them: where it is, what is there, and what was probably
-meant. Nothing is run and no model is asked. Without FILE it reads the project's configuration and
-your own for all projects.
+		Long: `Validate reads configurations, and descriptions of teams, and says everything
+that is wrong or doubtful with them: where it is, what is there, and what was
+probably meant. Nothing is run and no model is asked. Without FILE it reads the
+project's configuration and your own for all projects.
 
 Exit codes: 0 all are valid, 1 one is not.`,
 		Example: `  conclave validate team.yaml

@@ -22,6 +22,7 @@ type Window func(ctx context.Context, c control.Control, o WindowOptions) (say s
 type WindowOptions struct {
 	Flow event.FlowID // empty is a new conversation, or the one to go on with
 	Job  event.FlowID // a job to look at
+	Team event.FlowID // a team to look at
 	Pick bool         // the person chooses from a list first
 	Task string       // said at once
 	// Interactive: where an agent is configured to be talked to, the conversation
