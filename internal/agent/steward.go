@@ -111,7 +111,8 @@ func (t *turn) conclude(ctx context.Context, c event.ToolCall) (backend.ToolResu
 	return backend.ToolResult{Call: c.ID, Name: c.Name, Text: cmp.Or(why, "Taken."), Error: why != "", End: over}, nil
 }
 
-// serve runs a tool for a backend's own loop. News comes with the result. In a
+// serve runs a tool for a backend's own loop. News comes with the result, unless
+// that ends the turn: then nobody would act on it, and it begins the next. In a
 // paused run the result is held back, since the backend would go on with it.
 func (t *turn) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult, error) {
 	if _, err := t.port.Submit(ctx, t.fact("tool-call", event.ToolCalled{Turn: t.turn, Tool: c})); err != nil {
@@ -121,6 +122,9 @@ func (t *turn) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult,
 	if err != nil {
 		return backend.ToolResult{}, err
 	}
+	if res.End = t.closed; res.End {
+		return res, nil
+	}
 	news, err := t.heard(ctx)
 	if err != nil {
 		return backend.ToolResult{}, err
@@ -128,7 +132,6 @@ func (t *turn) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult,
 	if len(news) > 0 {
 		res.Text += "\n\n" + joined(news)
 	}
-	res.End = t.closed
 	return res, nil
 }
 
