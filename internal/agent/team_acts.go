@@ -33,7 +33,11 @@ func (d *duty) Spawn(ctx context.Context, s teamtool.Spawn) (tool.Result, error)
 			name = cmp.Or(d.spawned(id), freeName(s.Role, members))
 		}
 		return memberMark + string(name), event.Spawned{Turn: d.t.turn, Call: call, Member: name, Role: s.Role}
-	}, func(_, call string) (string, event.Body) {
+	}, func(id, call string) (string, event.Body) {
+		// Somebody else of that name is not to be given the task instead.
+		if v, ok := d.known(id + memberMark + string(name)); (!ok || v.Why != "") && present(members, name) {
+			return taskMark, nil
+		}
 		return taskMark, event.Tasked{Turn: d.t.turn, Call: call, Task: s.Task, Owner: name, Title: clip(s.Title, event.InlineMax), Detail: detail}
 	})
 	switch {
@@ -54,10 +58,15 @@ func freeName(role string, members []team.Member) event.AgentID {
 		if n > 1 {
 			name = event.AgentID(fmt.Sprintf("%s-%d", role, n))
 		}
-		if !slices.ContainsFunc(members, func(m team.Member) bool { return m.Agent == name }) {
+		if !present(members, name) {
 			return name
 		}
 	}
+}
+
+// present reports whether there is, or was, a member of a name.
+func present(members []team.Member, name event.AgentID) bool {
+	return slices.ContainsFunc(members, func(m team.Member) bool { return m.Agent == name })
 }
 
 // Assign implements [teamtool.Acts].

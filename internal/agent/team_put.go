@@ -17,7 +17,7 @@ import (
 )
 
 // A piece is one thing that a call puts forward; its name is added to the call's id,
-// and says the rest of what it is.
+// and says the rest of what it is. Without a body it is not put forward.
 type piece func(id, call string) (name string, b event.Body)
 
 // only is what is put forward by itself.
@@ -38,7 +38,10 @@ func (d *duty) forward(ctx context.Context, pieces ...piece) ([]team.Verdict, er
 			out[i] = v
 			continue
 		}
-		out[i].ID = id + name
+		if out[i].ID = id + name; body == nil {
+			out[i].Why = "It was not put forward."
+			continue
+		}
 		facts = append(facts, event.Fact{ID: id + name, Agent: d.t.id, Body: body})
 	}
 	if len(facts) > 0 {
