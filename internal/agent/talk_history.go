@@ -192,7 +192,7 @@ func (c *conversation) ended(ctx context.Context, e dialog.Entry) error {
 func (c *conversation) tell(id, text string, images ...backend.Image) {
 	all := c.t.in.Messages
 	n := len(all)
-	if n == 0 || all[n-1].From != backend.User {
+	if n == 0 || all[n-1].From != backend.User || c.t.remembers() { // who remembers is told only what is new
 		c.put(id, backend.Message{From: backend.User, Text: text, Images: images})
 		return
 	}
@@ -254,7 +254,7 @@ func (c *conversation) back(ctx context.Context, id string, r event.ToolReturned
 // answered reports whether the last word is the agent's, in this turn.
 func (c *conversation) answered() bool {
 	n := len(c.entries)
-	return n > 0 && c.entries[n-1].Called != nil && c.entries[n-1].Turn.Round == c.round && len(c.open) == 0 && c.spoke
+	return n > 0 && c.entries[n-1].Called != nil && c.entries[n-1].Turn.Round == c.round && len(c.open) == 0 && (c.spoke || c.t.acted())
 }
 
 // heard is what an entry of the user's side says.

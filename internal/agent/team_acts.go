@@ -216,13 +216,10 @@ func (d *duty) Report(ctx context.Context, r teamtool.Report) (tool.Result, erro
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if open := d.openTasks(tasks); r.Task == "" && len(open) == 1 {
-		r.Task = open[0].Task
-	} else if r.Task == "" {
-		return tool.Failed("Say in task which one you report. " + openWords(open)), nil
-	}
-	if none := d.missing(r.Files); len(none) > 0 {
-		return tool.Failed(fmt.Sprintf("These files are not in your tree: %s. Name what is there, by paths relative to your tree.", strings.Join(none, ", "))), nil
+	if !d.before(ctx) { // else it is what was reported then
+		if why := d.unfit(&r, tasks); why != "" {
+			return tool.Failed(why), nil
+		}
 	}
 	summary, err := d.t.content(ctx, r.Summary)
 	if err != nil {
@@ -242,6 +239,22 @@ func (d *duty) Report(ctx context.Context, r teamtool.Report) (tool.Result, erro
 		return tool.Result{Text: "The leader is told. " + openWords(open)}, nil
 	}
 	return tool.Result{Text: "The leader is told. Nothing else of yours is open: end your turn now with a sentence."}, nil
+}
+
+// unfit is why a report makes no sense; a task that is not named is the only one there
+// is.
+func (d *duty) unfit(r *teamtool.Report, tasks []team.Task) string {
+	open := d.openTasks(tasks)
+	switch {
+	case r.Task == "" && len(open) == 1:
+		r.Task = open[0].Task
+	case r.Task == "":
+		return "Say in task which one you report. " + openWords(open)
+	}
+	if none := d.missing(r.Files); len(none) > 0 {
+		return fmt.Sprintf("These files are not in your tree: %s. Name what is there, by paths relative to your tree.", strings.Join(none, ", "))
+	}
+	return ""
 }
 
 // openWords names tasks that are open.

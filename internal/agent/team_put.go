@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -124,6 +125,15 @@ func (d *duty) spawned(id string) event.AgentID {
 		}
 	}
 	return ""
+}
+
+// before reports whether the call was put forward before the turn was cut.
+func (d *duty) before(ctx context.Context) bool {
+	counts := maps.Clone(d.put)
+	id := d.id(ctx.Value(calling{}).(event.ToolCall))
+	d.put = counts
+	_, ok := d.known(id)
+	return ok
 }
 
 // toolOf is the tool with which a fact of that id was put forward.

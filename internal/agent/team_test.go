@@ -271,7 +271,7 @@ func TestTeamCutAnywhere(t *testing.T) {
 				if groves[len(events)-1] == nil && groves[len(events)] == nil {
 					t.Fatalf("the trees were seen at %d of %d", len(groves), len(events))
 				}
-				for n := 1; n < len(events); n += 3 * strides {
+				for n := 1; n < len(events); n += strides {
 					g := groves[n]
 					for k := n; g == nil && k <= len(events); k++ {
 						g = groves[k] // what was done may be ahead of what was recorded
@@ -298,6 +298,10 @@ func put(events []event.Event) map[string]int {
 			out[event.Kind(b)+" "+string(e.Agent)]++
 		case event.Refused:
 			out["refused"]++
+		case event.ToolReturned:
+			if b.Error && (b.Name == event.ToolReport || b.Name == event.ToolFinish) {
+				out["failed "+b.Name]++
+			}
 		}
 	}
 	return out

@@ -83,13 +83,23 @@ func (n note) text() string {
 	return m
 }
 
+// tries is how often a tree is taken in that changes meanwhile: what an agent has
+// started may still write.
+const tries = 3
+
 // keep commits everything in a tree, if anything has changed.
 func (t tree) keep(ctx context.Context, n note) error {
-	t.unlock()
-	if err := t.AddAll(ctx); err != nil {
+	var err error
+	for range tries {
+		t.unlock()
+		if err = t.AddAll(ctx); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
 		return err
 	}
-	_, err := t.record(ctx, n)
+	_, err = t.record(ctx, n)
 	return err
 }
 
