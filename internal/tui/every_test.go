@@ -41,6 +41,9 @@ func plights() []plight {
 			r.Type("/job new Do it").Press("enter").See("The job is begun")
 			r.Press("f12").See("Jobs").Press("enter").See("Round 1, revision 1").Press("esc", "esc").See("What do you want done")
 		}},
+		{"team", tui.Idle, crewAgents, crewFiles(hangingWriter), func(r *robot.Robot) {
+			r.Type("/team run crew Do it").Press("enter").See("Team: Do it", "P pm: thinks").Press("esc").See("What do you want done")
+		}},
 		{"running", tui.Running, pair, hang, ask("● ada", "● bob")},
 		{"override", tui.Gate, waiting, map[string]string{"agent.yaml": wordy}, ask("Press Ctrl+O")},
 		{"permission", tui.Gate, cautious, map[string]string{"touch.yaml": touchScript}, func(r *robot.Robot) {
@@ -197,6 +200,7 @@ var routes = map[tui.Where][][]string{
 	"the approval of a run": {{"ctrl+o"}}, "the reason against a run": {{"ctrl+o", "d"}}, "a run to be changed": {{"ctrl+o", "e"}},
 	"a text of a run to be changed": {{"ctrl+o", "e", "enter"}},
 	"jobs":                          {{"f12"}}, "a job": {{"f12", "enter"}}, "what is said to a job": {{"f12", "enter", "r"}}, "comments on a job": {{"f12", "enter", "t"}},
+	"teams": {{"alt+t"}}, "a team": {{"alt+t", "enter"}}, "what is said to a team": {{"alt+t", "enter", "m"}},
 	"projects": {{"f10"}}, "a project": {{"f10", "enter"}}, "versions of a deliverable": {{"f10", "enter", "down", "enter"}},
 }
 
@@ -206,6 +210,7 @@ var unmoved = strings.Fields(`
 	agent_0 next_agent previous_agent page_up page_down line_up line_down first last
 	select_down select_up select_first select_last dialog_down dialog_up dialog_line_down dialog_line_up
 	reader_top reader_bottom reader_page plan_text permit_next
+	team_member_0 team_member_1 team_member_2
 	job_page_plan job_page_todos job_page_memory job_page_questions job_page_changes job_page_progress`)
 
 // outside are actions whose effect is not in the window's own frame.
@@ -214,7 +219,8 @@ var outside = map[string]string{
 	"plan_edit": "another program has the terminal",
 	"job_edit":  "another program has the terminal", "job_note_editor": "another program has the terminal",
 
-	"projects_edit": "another program has the terminal", "project_edit": "another program has the terminal",
+	"team_note_editor": "another program has the terminal",
+	"projects_edit":    "another program has the terminal", "project_edit": "another program has the terminal",
 	"versions_edit": "another program has the terminal", "form_editor": "another program has the terminal",
 }
 

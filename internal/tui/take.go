@@ -206,7 +206,7 @@ func (m *Model) fellQuiet(id event.FlowID) tea.Cmd {
 		return m.job.wake(m)
 	}
 	if m.crew != nil && m.crew.id == id {
-		return m.crew.wake(m)
+		return m.crew.fellQuiet(m)
 	}
 	if id != m.drivenFlow() {
 		return nil

@@ -292,7 +292,7 @@ func TestTeamKeys(t *testing.T) {
 	}
 	p = rehearse(t, 100, 30, "none")
 	c = p.teamTroubled()
-	p.see("cannot go on", "The budget of $5.00 is used up.", "lost")
+	p.see("cannot go on", " The budget of $5.00 is used up.", "lost")
 	p.press(key("a"))
 	p.see("Go on?")
 	p.press(key("y"))

@@ -210,7 +210,17 @@ func (s *teamScreen) foot(m *Model, width, height int) []string {
 	if len(s.team.Gates) > 0 {
 		style = m.theme.Warn
 	}
-	out = append(out, style.Render(text.Cut(" "+view.OneLine(s.standing(m)), width)))
+	lines := text.Wrap(text.Clean(view.OneLine(s.standing(m))), max(width-2, 1))
+	most := 2
+	if height < lowHeight {
+		most = 1
+	}
+	for i, l := range lines[:min(len(lines), most)] {
+		if i == most-1 && len(lines) > most {
+			l += " …"
+		}
+		out = append(out, style.Render(text.Cut(" "+l, width)))
+	}
 	if x, ok := s.mine(); ok && height >= lowHeight {
 		words := fmt.Sprintf(" ✉ %s: %s", x.Fate(), view.Shorten(m.texts.of(x.Text), max(width/2, 20)))
 		out = append(out, apartLine(m.theme.User.Render(text.Cut(words, max(width-20, 8))), m.theme.Faint.Render("u takes it back"), width))
@@ -232,7 +242,7 @@ func (s *teamScreen) standing(m *Model) string {
 		return capital(string(d.Status)) + prefixed(": ", cmp.Or(d.Why, view.Shorten(m.texts.of(d.Summary), 300)))
 	}
 	if g := t.Trouble(); g != nil {
-		return "It cannot go on by itself: " + g.Title + " (a has it go on, x stops it)"
+		return g.Title
 	}
 	if g, ok := s.permission(); ok {
 		words := g.Title + " (p answers)"

@@ -198,6 +198,15 @@ func (s *teamScreen) wake(m *Model) tea.Cmd {
 	})
 }
 
+// fellQuiet takes in that nobody drives the team any more. One that waits for a
+// person needs nobody.
+func (s *teamScreen) fellQuiet(m *Model) tea.Cmd {
+	if s.team.Trouble() != nil && len(s.team.Heard) == 0 {
+		return nil
+	}
+	return s.wake(m)
+}
+
 // listen hears what the members say while they work.
 func (s *teamScreen) listen(m *Model) {
 	if m.crew == s && s.team.Ended == nil && s.team.Trouble() == nil {
