@@ -173,3 +173,68 @@ func reported(ctx context.Context, s backend.Steward, id string) error {
 	_, err := s.Ended(ctx, backend.ToolResult{Call: id, Name: "Read", Text: "text"})
 	return err
 }
+
+// A turn of a program that is cut is gone on with by whoever talks then: a program
+// is reminded of what it did, and so is a model that takes its place.
+func TestProgramIsCutAndReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cut := &speaker{traits: program()}
+		cut.speak = func(int, backend.Input) reply {
+			return does(func(ctx context.Context, s backend.Steward) error {
+				c := call("toolu_1", "Bash", `{"command":"make"}`)
+				if err := s.Began(ctx, c); err != nil {
+					return err
+				}
+				if _, err := s.Ended(ctx, backend.ToolResult{Call: c.ID, Name: c.Name, Text: "built 7 things"}); err != nil {
+					return err
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			})
+		}
+		k := &kit{room: chamber{"r"}}
+		p := parlours(t, equipped("", cut, k))
+		p.open()
+		p.say("Build it.")
+		p.leave()
+		if in := cut.inputs()[0]; in.Thread != "talk" || in.Room == nil {
+			t.Errorf("it talks in thread %q", in.Thread)
+		}
+		next := plays(says("It is built."))
+		q := parlours(t, actor("", next))
+		q.log, q.said = p.log, p.said
+		q.open()
+		got := whole(next.inputs()[0])
+		mustContain(t, got, "Build it.", "You were cut off in the middle of this turn", "Bash gave back: built 7 things")
+		q.sound()
+	})
+}
+
+// Once its time is over a program may do nothing more by itself; what it hears of
+// meanwhile comes with what it has done.
+func TestProgramHears(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard string
+		var refused string
+		sp := &speaker{traits: program()}
+		sp.speak = func(n int, in backend.Input) reply {
+			return does(func(ctx context.Context, s backend.Steward) error {
+				if n > 1 { // closing
+					_, refused, _ = s.Permit(ctx, call("t2", "Bash", `{}`), bash("ls"))
+					s.Call(ctx, call("1", "new_answer", `{"content":"Mine."}`))
+					return nil
+				}
+				<-time.After(3 * time.Minute)
+				news, err := s.Ended(ctx, backend.ToolResult{Call: "t1", Name: "Bash", Text: "done"})
+				heard = news
+				<-ctx.Done()
+				return errors.Join(err, ctx.Err())
+			})
+		}
+		rules := event.Defaults(event.Mode{Single: true, Quick: true})
+		rules.FirstRound, rules.RoundGrace = event.Duration(time.Minute), event.Duration(10*time.Minute)
+		agenttest.New(rules, "Do it.", equipped("a", sp, &kit{room: chamber{"r"}})).Play(t, mem.New())
+		mustContain(t, heard, "Your time for this round is nearly over")
+		mustContain(t, refused, "Your time is over")
+	})
+}
