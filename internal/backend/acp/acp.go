@@ -44,11 +44,9 @@ import (
 // An agent is one configured program.
 type agent struct {
 	backend.Program
-	key string
-	// turns holds one value, which whoever takes a turn has. It guards the rest.
-	turns   chan struct{}
-	process *process // nil if none runs
-	closed  bool
+	key     string
+	turns   *cli.Turnstile // whoever is in it has the rest
+	process *process       // nil if none runs
 }
 
 var _ backend.Closer = (*agent)(nil)
@@ -58,17 +56,18 @@ var _ backend.Closer = (*agent)(nil)
 // where every shell of the agent can read it: nobody knows what else the program
 // would take.
 func New(p backend.Program, key string) backend.Backend {
-	a := &agent{Program: p, key: key, turns: make(chan struct{}, 1)}
-	a.turns <- struct{}{}
+	a := &agent{Program: p, key: key, turns: cli.NewTurnstile(program(p))}
 	return a
 }
 
 // name is what the program is called in messages.
-func (a *agent) name() string {
-	if len(a.Command) == 0 {
+func (a *agent) name() string { return program(a.Program) }
+
+func program(p backend.Program) string {
+	if len(p.Command) == 0 {
 		return "the agent"
 	}
-	return filepath.Base(a.Command[0])
+	return filepath.Base(p.Command[0])
 }
 
 func (a *agent) Traits() backend.Traits {
@@ -79,12 +78,9 @@ func (a *agent) Traits() backend.Traits {
 	return backend.Traits{OwnsLoop: true, NativeHistory: true, OwnTools: true, Model: model}
 }
 
-// Close ends the program.
+// Close ends the program. A turn that is under way fails.
 func (a *agent) Close() error {
-	<-a.turns
-	defer func() { a.turns <- struct{}{} }()
-	a.closed = true
-	a.drop()
+	a.turns.Close(a.drop)
 	return nil
 }
 
@@ -108,21 +104,14 @@ func (a *agent) Turn(ctx context.Context, in backend.Input, host backend.ToolHos
 
 // take waits for its turn and takes it.
 func (t *turn) take(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if t.in.Room == nil {
 		return t.agent.invalid("runs in a room, and was given none", nil)
 	}
-	select {
-	case <-t.agent.turns:
-	case <-ctx.Done():
-		return ctx.Err()
+	ctx, leave, err := t.agent.turns.Enter(ctx)
+	if err != nil {
+		return err
 	}
-	defer func() { t.agent.turns <- struct{}{} }()
-	if t.agent.closed {
-		return &backend.Error{Kind: backend.Broken, Message: t.agent.name() + " was closed"}
-	}
+	defer leave()
 	unlock, err := cli.Lock(t.in.Room.Home(), t.in.Thread)
 	if err != nil {
 		return err

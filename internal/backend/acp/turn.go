@@ -73,12 +73,22 @@ func (t *turn) with(ctx context.Context) error {
 	p.tools.attend(func(c event.ToolCall, gone context.Context) (backend.ToolResult, bool) {
 		return t.called(work, gone, c)
 	})
+	whole := false
+	defer func() {
+		if !whole { // it fell over, and nobody knows what the program is at
+			cancel()
+			p.tools.attend(nil)
+			t.x.Close()
+			t.agent.drop()
+		}
+	}()
 	err = t.speak(ctx, clock)
 	p.tools.attend(nil)
 	cancel()
 	if err != nil || t.left {
 		t.cancel()
 	}
+	whole = true
 	t.x.Close()
 	if refused, ok := err.(*rpc.Error); ok { // bare, as a call gives it
 		return t.refusal(refused)
@@ -146,7 +156,7 @@ func (t *turn) finish(ctx context.Context) error {
 	defer cancel()
 	err := t.x.Until(soon, func() bool { return t.done })
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	if err != nil {
 		t.cancel()

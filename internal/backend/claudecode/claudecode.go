@@ -207,17 +207,23 @@ func (a *agent) converse(ctx context.Context, s *seat, in backend.Input, host ba
 		return err
 	}
 	t := newTurn(ctx, s.session, in, host, clock, out)
-	err = t.take(next.Heard, say)
-	if !t.settled {
-		s.end()
-	}
-	if err != nil {
+	if err := s.take(t, next.Heard, say); err != nil {
 		return err
 	}
 	next.Said = t.mark
 	_ = next.Save(home, in.Thread) // only to know more should the program be killed; the turn is whole
 	t.finish()
 	return nil
+}
+
+// take takes a turn, and ends a process that is not ready for another.
+func (s *seat) take(t *turn, mark string, say cli.Say) error {
+	defer func() {
+		if !t.settled {
+			s.end()
+		}
+	}()
+	return t.take(mark, say)
 }
 
 // ready has a process for the turn: the one of the last, if it is still right.

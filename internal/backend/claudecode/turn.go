@@ -63,13 +63,12 @@ func newTurn(ctx context.Context, s *session, in backend.Input, host backend.Too
 // over.
 func (t *turn) take(mark string, say cli.Say) error {
 	t.attach(t)
+	defer t.calls.Wait() // also if somebody falls over
+	defer t.attach(nil)
+	defer close(t.over)
+	defer t.cancel()
 	t.say(mark, say.Text, say.Images)
-	err := t.run()
-	t.cancel()
-	close(t.over)
-	t.attach(nil)
-	t.calls.Wait()
-	return err
+	return t.run()
 }
 
 // finish ends the reply of a turn that is over.

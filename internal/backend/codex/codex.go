@@ -39,12 +39,10 @@ import (
 // An agent is one configured Codex.
 type agent struct {
 	backend.Program
-	key   string
-	rates price.Rates
-	// turns holds one value, which whoever takes a turn has. It guards the rest.
-	turns  chan struct{}
-	server *server // nil if none runs
-	closed bool
+	key    string
+	rates  price.Rates
+	turns  *cli.Turnstile // whoever is in it has the rest
+	server *server        // nil if none runs
 }
 
 var (
@@ -55,9 +53,8 @@ var (
 // New is a backend that is Codex. The key is for the model, and Codex does not
 // see it; without it and an address Codex is used as its user has logged it in.
 func New(p backend.Program, key string) backend.Backend {
-	a := &agent{Program: p, key: key, turns: make(chan struct{}, 1)}
+	a := &agent{Program: p, key: key, turns: cli.NewTurnstile("codex")}
 	a.rates = price.Of(backend.Model{Provider: "openai", Name: p.Model})
-	a.turns <- struct{}{}
 	return a
 }
 
@@ -75,12 +72,9 @@ func (a *agent) Traits() backend.Traits {
 // Estimate bounds the first of a turn's calls; how many follow nobody knows.
 func (a *agent) Estimate(in backend.Input) event.Amount { return a.rates.Estimate(in) }
 
-// Close ends the program.
+// Close ends the program. A turn that is under way fails.
 func (a *agent) Close() error {
-	<-a.turns
-	defer func() { a.turns <- struct{}{} }()
-	a.closed = true
-	a.drop()
+	a.turns.Close(a.drop)
 	return nil
 }
 
@@ -104,21 +98,14 @@ func (a *agent) Turn(ctx context.Context, in backend.Input, host backend.ToolHos
 
 // take waits for its turn and takes it.
 func (t *turn) take(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if t.in.Room == nil {
 		return &backend.Error{Kind: backend.Invalid, Message: "codex runs in a room, and was given none"}
 	}
-	select {
-	case <-t.agent.turns:
-	case <-ctx.Done():
-		return ctx.Err()
+	ctx, leave, err := t.agent.turns.Enter(ctx)
+	if err != nil {
+		return err
 	}
-	defer func() { t.agent.turns <- struct{}{} }()
-	if t.agent.closed {
-		return &backend.Error{Kind: backend.Broken, Message: "codex was closed"}
-	}
+	defer leave()
 	unlock, err := cli.Lock(t.in.Room.Home(), t.in.Thread)
 	if err != nil {
 		return err

@@ -69,11 +69,20 @@ func (t *turn) with(ctx context.Context) error {
 	work, cancel := context.WithCancel(ctx)
 	t.server, t.items = s, map[string]item{}
 	t.x = s.link.Exchange(clock, func(m rpc.Message) error { return t.handle(work, m) })
+	whole := false
+	defer func() {
+		if !whole { // it fell over, and nobody knows what the program is at
+			cancel()
+			t.x.Close()
+			t.agent.drop()
+		}
+	}()
 	err = t.speak(ctx, clock)
 	cancel()
 	if err != nil || t.left {
 		t.interrupt()
 	}
+	whole = true
 	t.x.Close()
 	if refused, ok := err.(*rpc.Error); ok { // bare, as a call gives it
 		return &backend.Error{Kind: backend.Invalid, Message: "codex does not take this", Err: refused}
@@ -128,7 +137,7 @@ func (t *turn) finish(ctx context.Context) error {
 	defer cancel()
 	err := t.x.Until(soon, func() bool { return t.done })
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	if err != nil {
 		t.interrupt()

@@ -159,7 +159,7 @@ func (x *Exchange) step(ctx context.Context) error {
 	case <-x.clock.C():
 		return x.clock.Expired()
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	case <-x.proc.Done():
 		return x.proc.Ended()
 	}
