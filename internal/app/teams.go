@@ -136,21 +136,43 @@ func teamRules(l config.TeamLimits, r control.TeamRequest) event.TeamRules {
 // configured or found, and the built-in demo plays everybody.
 type cast struct {
 	seats []event.Seat
+	first event.Seat // plays whatever nobody is named for
 	demo  bool
 }
 
-// players are the agents of a configuration that was named, or else those of the
-// description, or those of the project's configuration, or the ones that are found.
+// players are the agents of the description and of a configuration that was named; if
+// there is neither, those of the project's configuration, or the ones that are found.
+// Whom both have is the description's, whose roles mean it; what nobody is named for
+// is played by the first of the configuration, since that was asked for.
 func (a *App) players(ctx context.Context, d described, file string) (cast, error) {
-	if len(d.Agents) > 0 && file == "" {
-		var c cast
-		for _, x := range d.Agents {
-			c.seats = append(c.seats, seatOf(x))
-		}
+	var c cast
+	for _, x := range d.Agents {
+		c.seats = append(c.seats, seatOf(x))
+	}
+	if len(c.seats) > 0 && file == "" {
+		c.first = c.seats[0]
 		return c, nil
 	}
 	t, err := a.team(ctx, file)
-	return cast{seats: t.seats, demo: t.file == "" && t.found == ""}, err
+	if err != nil {
+		return c, err
+	}
+	c.first, c.demo = t.seats[0], t.file == "" && t.found == ""
+	for _, s := range t.seats {
+		if _, ok := c.named(s.Agent); !ok {
+			c.seats = append(c.seats, s)
+		}
+	}
+	return c, nil
+}
+
+// named is the agent of an id.
+func (c cast) named(id event.AgentID) (event.Seat, bool) {
+	i := slices.IndexFunc(c.seats, func(s event.Seat) bool { return s.Agent == id })
+	if i < 0 {
+		return event.Seat{}, false
+	}
+	return c.seats[i], true
 }
 
 // of is who plays a role.
@@ -167,17 +189,17 @@ func (c cast) of(r config.TeamRole, leader bool) (event.Seat, error) {
 		return s, nil
 	}
 	if r.Agent == "" {
-		return c.seats[0], nil
+		return c.first, nil
 	}
-	i := slices.IndexFunc(c.seats, func(s event.Seat) bool { return s.Agent == r.Agent })
-	if i < 0 {
+	s, ok := c.named(r.Agent)
+	if !ok {
 		who := "the role " + r.Name
 		if leader {
 			who = "the leader"
 		}
 		return event.Seat{}, control.Usagef("%s is to be played by the agent %q, and there is none; there are: %s", who, r.Agent, names(c.seats))
 	}
-	return c.seats[i], nil
+	return s, nil
 }
 
 // teamRole is a role with who plays it, who has files at hand at least.

@@ -27,10 +27,11 @@ func newTeamRun(e *env) *cobra.Command {
 		Use:   "run [flags] TEAM TASK",
 		Short: "Begin a team and watch it work",
 		Long: `Run begins a team and drives it until its leader has finished. TEAM is the
-name of a description (conclave team list --kinds) or a YAML file. Agents are
-those of --config, else those the description names, else those of the
-configuration, else the ones that are found; without any the built-in demo
-plays everybody.
+name of a description (conclave team list --kinds) or a YAML file. Roles are
+played by the agents they name, of the description or of --config; those that
+name none by the first of --config, else of the description, else of the
+configuration, else by one that is found; without any the built-in demo plays
+everybody.
 
 Members work in git worktrees of their own under .conclave/teams, and the
 leader merges them. With --source the team begins from a copy of a folder,
