@@ -38,6 +38,8 @@ type feedState struct {
 	Looks []feedTurn `json:"looks,omitempty"`
 	Began []feedTurn `json:"began,omitempty"`
 	Turns Turns      `json:"turns,omitzero"`
+	// Heads are the commits that were shown last, of every member.
+	Heads map[event.AgentID]string `json:"heads,omitempty"`
 }
 
 // A feedCall is a tool call of a turn, and where it is shown; Item is -1 if it is

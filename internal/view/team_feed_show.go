@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -31,7 +32,7 @@ func (t TeamFeed) other(e event.Event) TeamFeed {
 		}
 		return t.fromItem(e, FeedMerge, true)
 	case event.Committed:
-		return t.fromItem(e, FeedCommit, false)
+		return t.commits(e, f)
 	case event.Rooted:
 		return t
 	case event.Asked, event.Closed:
@@ -46,6 +47,20 @@ func (t TeamFeed) other(e event.Event) TeamFeed {
 		return t.fromItem(e, FeedNote, true)
 	}
 	return t.fromItem(e, FeedNote, false)
+}
+
+// commits shows what a member has changed, once: a commit that is made with a report
+// is there again at the end of the turn, and when it is taken up.
+func (t TeamFeed) commits(e event.Event, f event.Committed) TeamFeed {
+	if f.Same || t.Heads[e.Agent] == f.Commit {
+		return t
+	}
+	t.Heads = maps.Clone(t.Heads)
+	if t.Heads == nil {
+		t.Heads = map[event.AgentID]string{}
+	}
+	t.Heads[e.Agent] = f.Commit
+	return t.fromItem(e, FeedCommit, false)
 }
 
 func badNotice(code string) bool {

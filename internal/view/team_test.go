@@ -272,3 +272,32 @@ func TestTeamSpend(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A commit is shown once, however often it is recorded: it is there with the report,
+// at the end of the turn, and when a turn is taken up.
+func TestTeamFeedShowsCommitOnce(t *testing.T) {
+	var feed view.TeamFeed
+	turn := event.Turn{Round: 1, Take: 1}
+	seq := uint64(0)
+	add := func(who event.AgentID, b event.Body) {
+		seq++
+		feed = feed.Apply(event.Event{Flow: "team-1", Seq: seq, Fact: event.Fact{ID: fmt.Sprint(seq), Agent: who, Body: b}})
+	}
+	add("", event.TeamStarted{Leader: event.TeamRole{Name: "leader"}})
+	for _, c := range []event.Committed{
+		{Turn: turn, Commit: "aaa", Total: 2}, {Turn: turn, Commit: "aaa", Total: 2}, {Turn: turn, Commit: "bbb", Total: 3},
+		{Turn: event.Turn{Round: 1, Take: 2}, Commit: "bbb", Total: 3}, {Turn: event.Turn{Round: 2, Take: 1}, Commit: "bbb", Same: true},
+	} {
+		add("pm", c)
+		add("qa", c)
+	}
+	var got []string
+	for _, i := range feed.All(0) {
+		if i.Kind == view.FeedCommit {
+			got = append(got, string(i.Agent)+" "+i.Ref)
+		}
+	}
+	if want := []string{"pm aaa", "qa aaa", "pm bbb", "qa bbb"}; !slices.Equal(got, want) {
+		t.Errorf("shown are %v, not %v", got, want)
+	}
+}
