@@ -297,6 +297,7 @@ func (h *hand) place() (policy.Place, error) {
 			if real, err := filepath.EvalSymlinks(m.Path); err == nil {
 				m.Path = real
 			}
+			m.Write = m.Write && !h.need.Planning
 			if !slices.ContainsFunc(p.Mounts, func(o policy.Mount) bool { return o.Path == m.Path }) {
 				p.Mounts = append(p.Mounts, k.shop.mount(m))
 			}

@@ -227,3 +227,21 @@ func TestRoomDrafts(t *testing.T) {
 		t.Error("it is given tools it has")
 	}
 }
+
+// In planning nothing may be changed, wherever the user's commands may otherwise.
+func TestRoomOfPlanning(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, event.ContextPath{Path: t.TempDir(), Write: true})
+	planning := work
+	planning.Planning, planning.Write = true, true
+	h := open(t, b.kit(t, "agent1", gear.Gear{Own: true, Shell: &gear.Shell{Mounts: []policy.Mount{{Path: dir, Write: true}}}}), planning)
+	start(t, h.Room())
+	for _, m := range b.engine.opened[0].Place.Mounts {
+		if m.Write && m.Path != h.Room().Home() {
+			t.Errorf("%s may be written to", m.Path)
+		}
+	}
+}
