@@ -166,7 +166,7 @@ const stoppedWords = "stopped: nobody drives it"
 // goes no further: whoever drove it is gone.
 func stopped(f control.Flow) bool {
 	switch {
-	case f.Driver != nil || f.Waiting || f.Answered || f.Finished || f.Archived || f.Damaged != "":
+	case f.Driver != nil || f.Waiting || f.Answered || f.Finished || f.Archived || f.Damaged != "" || begins(f.Started, f.Last):
 		return false
 	case f.Kind == view.KindJob:
 		return !f.Job.Frozen() && !f.Job.Over()
@@ -174,6 +174,15 @@ func stopped(f control.Flow) bool {
 		return true
 	}
 	return f.Kind == view.KindSession && !idle(f)
+}
+
+// arrival is how long whoever is to drive a flow may take to come.
+const arrival = 20 * time.Second
+
+// begins reports whether nothing has happened in a flow but that it was begun just
+// now: who drives it is on the way.
+func begins(started, last time.Time) bool {
+	return !last.After(started) && time.Since(started) < arrival
 }
 
 func idle(f control.Flow) bool {

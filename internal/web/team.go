@@ -64,7 +64,7 @@ func (s *Server) team(r *http.Request) (any, error) {
 	}
 	out.Title = cmp.Or(view.Shorten(view.Clean(s.text(ctx, t.Name())), 100), string(t.ID))
 	out.TaskHTML = s.render(out.Task).HTML
-	out.Stopped = out.Driver == nil && !out.Over && len(t.Gates) == 0
+	out.Stopped = out.Driver == nil && !out.Over && len(t.Gates) == 0 && !begins(t.Begun, t.Last)
 	out.State = teamWords(t, out.Stopped)
 	if e := t.Ended; e != nil {
 		out.OutcomeHTML = s.render(strings.Join(filled(e.Why, s.text(ctx, e.Summary)), "\n\n")).HTML

@@ -267,3 +267,31 @@ func TestTeamFeed(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 }
+
+// A team that was begun just now has not stopped: who drives it is on the way. If
+// nobody comes it has.
+func TestTeamBegins(t *testing.T) {
+	for name, c := range map[string]struct {
+		ago     time.Duration
+		stopped any
+		state   string
+	}{"now": {0, nil, "running"}, "long ago": {time.Hour, true, "stopped: nobody drives it"}} {
+		t.Run(name, func(t *testing.T) {
+			d := teamDesk(t)
+			d.alone = true
+			d.logs["team-1"] = d.logs["team-1"][:1]
+			d.logs["team-1"][0].At = time.Now().Add(-c.ago)
+			if got := d.must(200, "GET", "/api/teams/team-1", nil); got["stopped"] != c.stopped || got["state"] != c.state {
+				t.Errorf("its page says %v, %v", got["stopped"], got["state"])
+			}
+			h := d.must(200, "GET", "/api/home?kind=team", nil)
+			for _, l := range []string{"needs", "working"} {
+				for _, r := range h[l].([]any) {
+					if r := r.(map[string]any); r["stopped"] != c.stopped || r["state"] != c.state {
+						t.Errorf("in %s it is %v, %v", l, r["stopped"], r["state"])
+					}
+				}
+			}
+		})
+	}
+}
