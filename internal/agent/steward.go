@@ -130,7 +130,8 @@ func (t *turn) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult,
 		return backend.ToolResult{}, err
 	}
 	if len(news) > 0 {
-		res.Text += "\n\n" + joined(news)
+		res.News = joined(news)
+		res.Text += "\n\n" + res.News
 	}
 	return res, nil
 }

@@ -115,6 +115,8 @@ type ToolResult struct {
 	// Images come with the text. A provider that takes none in results is sent
 	// them in a user message after the results.
 	Images []Image `json:"images,omitempty"`
+	// News is the end of Text that is not the tool's but what the agent has to hear.
+	News string `json:"-"`
 	// End tells a backend that owns its loop to finish: nothing more is wanted
 	// in this turn.
 	End bool `json:"-"`

@@ -207,6 +207,13 @@ func (a *agent) converse(ctx context.Context, s *seat, in backend.Input, host ba
 		return err
 	}
 	t := newTurn(ctx, s.session, in, host, clock, out)
+	var mu sync.Mutex // several tools may return at once
+	t.remember = func(n cli.News) error {
+		mu.Lock()
+		defer mu.Unlock()
+		next.News = append(next.News, n)
+		return next.Save(home, in.Thread)
+	}
 	if err := s.take(t, next.Heard, say); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/cli"
@@ -68,6 +69,9 @@ func (a *agent) recall(room backend.Room, t cli.Thread) (cli.Thread, error) {
 	has := func(mark string) bool { return bytes.Contains(record, []byte(`"uuid":"`+mark+`"`)) }
 	switch {
 	case has(t.Heard):
+		t.News = slices.DeleteFunc(t.News, func(n cli.News) bool {
+			return !has(n.Mark) && !bytes.Contains(record, []byte(`"tool_use_id":"`+n.Mark+`"`))
+		})
 		return t, nil
 	case t.Said == "" || has(t.Said):
 		return t.Untold(), nil

@@ -26,6 +26,8 @@ type turn struct {
 	steward backend.Steward // nil if the host is none
 	clock   *cli.Clock
 	out     *outlet
+	// remember keeps, before it is said, that the program is told news.
+	remember func(cli.News) error
 
 	lines chan line
 	over  chan struct{}     // closed when lines are not wanted any more
@@ -285,9 +287,14 @@ func (t *turn) took(l line) error {
 		if err != nil {
 			return err
 		}
-		if news != "" && !t.quiet {
-			t.say(newID(), news, nil)
+		if news == "" || t.quiet {
+			continue
 		}
+		id := newID()
+		if err := t.remember(cli.News{Text: news, Mark: id}); err != nil {
+			return err
+		}
+		t.say(id, news, nil)
 	}
 	return nil
 }
@@ -371,7 +378,14 @@ func (t *turn) wanted(l line) {
 
 // call has the host carry out one of our tools.
 func (t *turn) call(ctx context.Context, l line, r request) {
-	res := t.host.Call(ctx, r.call())
+	c := r.call()
+	res := t.host.Call(ctx, c)
+	if res.News != "" {
+		if err := t.remember(cli.News{Text: res.News, Mark: c.ID}); err != nil {
+			t.end(err)
+			return
+		}
+	}
 	t.reply(l, r, returned(res))
 	if res.End {
 		t.end(nil)

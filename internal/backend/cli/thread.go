@@ -23,10 +23,19 @@ type Thread struct {
 	Told     string `json:"told,omitempty"`
 	Pictures int    `json:"pictures,omitempty"`
 	At       int    `json:"at,omitempty"`
+	// News is what it was told since, while it worked.
+	News []News `json:"news,omitempty"`
 	// Heard and Said are marks by which a backend finds again, in the program's own
 	// record, what it was told last and what it said last in a turn that was whole.
 	Heard string `json:"heard,omitempty"`
 	Said  string `json:"said,omitempty"`
+}
+
+// A News is something a program was told while it worked, and the mark by which a
+// backend finds it in the program's own record.
+type News struct {
+	Text string `json:"text"`
+	Mark string `json:"mark"`
 }
 
 // Untold is the thread as it was before the program was told anything new: what it
@@ -46,8 +55,8 @@ const GoOn = "You were interrupted before you had finished. Go on."
 // what is to be remembered, with Save, before it is said.
 //
 // New is what stands after the assistant's last message. If it was told already,
-// the turn was cut; if it was told in part, only the rest is new. Without a native
-// conversation what was before is written out.
+// the turn was cut; of what was told in part, only the messages are new that were
+// not. Without a native conversation what was before is written out.
 func (t Thread) Next(messages []backend.Message) (Say, Thread) {
 	at := 0
 	for i, m := range messages {
@@ -55,16 +64,17 @@ func (t Thread) Next(messages []backend.Message) (Say, Thread) {
 			at = i + 1
 		}
 	}
-	text, images := fresh(messages[at:])
+	parts, images := fresh(messages[at:])
+	text := strings.Join(parts, gap)
 	next := Thread{Native: t.Native, Said: t.Said, Told: text, Pictures: len(images), At: at}
 	say := Say{Text: text, Images: images}
 	again := t.Native != "" && t.At == at && (t.Told != "" || t.Pictures > 0)
-	rest, extends := strings.CutPrefix(text, t.Told+gap)
+	rest := t.untold(parts)
 	switch {
-	case again && t.Told == text && t.Pictures == len(images):
+	case again && len(rest) == 0 && t.Pictures == len(images):
 		say = Say{Text: GoOn}
-	case again && extends && t.Pictures <= len(images):
-		say = Say{Text: rest, Images: images[t.Pictures:]}
+	case again && len(rest) < len(parts) && t.Pictures <= len(images):
+		say = Say{Text: strings.Join(rest, gap), Images: images[t.Pictures:]}
 	case text == "":
 		say.Text = GoOn
 	}
@@ -74,12 +84,30 @@ func (t Thread) Next(messages []backend.Message) (Say, Thread) {
 	return say, next
 }
 
+// untold are those of some messages that the program was not told.
+func (t Thread) untold(parts []string) []string {
+	told := gap + t.Told + gap
+	for _, n := range t.News {
+		told += n.Text + gap
+	}
+	var out []string
+	for _, p := range parts {
+		before, after, was := strings.Cut(told, gap+p+gap)
+		if !was {
+			out = append(out, p)
+			continue
+		}
+		told = before + gap + gap + after
+	}
+	return out
+}
+
 // gap is between messages that are told as one.
 const gap = "\n\n"
 
 // fresh puts together what the program has not heard: what the user says, and
 // results that came while it was not there.
-func fresh(messages []backend.Message) (string, []backend.Image) {
+func fresh(messages []backend.Message) ([]string, []backend.Image) {
 	var parts []string
 	var images []backend.Image
 	for _, m := range messages {
@@ -92,7 +120,7 @@ func fresh(messages []backend.Message) (string, []backend.Image) {
 			images = append(images, r.Images...)
 		}
 	}
-	return strings.Join(parts, gap), images
+	return parts, images
 }
 
 // transcript is an earlier conversation in words.

@@ -32,6 +32,9 @@ func TestNext(t *testing.T) {
 		{"cut", Thread{Native: "n", Told: "More.", At: 2}, talk(user("Hi."), assistant("Yes?"), user("More.")), GoOn, 0, Thread{Native: "n", Told: "More.", At: 2}},
 		{"cut before there was anything", Thread{Told: "Hi."}, talk(user("Hi.")), "Hi.", 0, Thread{Told: "Hi."}},
 		{"extended", Thread{Native: "n", Told: "Hi."}, talk(user("Hi."), user("And this."), user("And that.")), "And this.\n\nAnd that.", 0, Thread{Native: "n", Told: "Hi.\n\nAnd this.\n\nAnd that."}},
+		{"cut twice, for another reason", Thread{Native: "n", Told: "Hi.\n\nThe disk was full."}, talk(user("Hi."), user("The light went out.")), "The light went out.", 0, Thread{Native: "n", Told: "Hi.\n\nThe light went out."}},
+		{"cut after news", Thread{Native: "n", Told: "Hi.", News: []News{{Text: "One.\n\nTwo."}, {Text: "One."}}}, talk(user("Hi."), user("One."), user("Two."), user("One."), user("Three.")), "Three.", 0,
+			Thread{Native: "n", Told: "Hi.\n\nOne.\n\nTwo.\n\nOne.\n\nThree."}},
 		{"longer, not extended", Thread{Native: "n", Told: "Hi"}, talk(user("Hi there.")), "Hi there.", 0, Thread{Native: "n", Told: "Hi there."}},
 		{"lost with the program", Thread{Native: "n", Told: "Hi.", Heard: "h", Said: "s"}.Untold(), talk(user("Hi.")), "Hi.", 0, Thread{Native: "n", Said: "s", Told: "Hi."}},
 		{"nothing new", Thread{Native: "n"}, talk(user("Hi."), assistant("Yes?")), GoOn, 0, Thread{Native: "n", At: 2}},
@@ -81,7 +84,7 @@ func TestSavedThreads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for thread, want := range map[string]Thread{"a/../b\x00": one, "": {}, "unknown": {}} {
-		if got, err := Load(home, thread); err != nil || got != want {
+		if got, err := Load(home, thread); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%q: %+v, %v", thread, got, err)
 		}
 	}
@@ -92,7 +95,7 @@ func TestSavedThreads(t *testing.T) {
 	if err := os.WriteFile(names[0], []byte(`{"native":`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Load(home, "a/../b\x00"); err != nil || got != (Thread{}) {
+	if got, err := Load(home, "a/../b\x00"); err != nil || !cmp.Equal(got, Thread{}) {
 		t.Errorf("what is left of a broken file: %+v, %v", got, err)
 	}
 }
