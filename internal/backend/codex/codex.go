@@ -29,6 +29,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"time"
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/cli"
@@ -39,10 +40,11 @@ import (
 // An agent is one configured Codex.
 type agent struct {
 	backend.Program
-	key    string
-	rates  price.Rates
-	turns  *cli.Turnstile // whoever is in it has the rest
-	server *server        // nil if none runs
+	key      string
+	patience time.Duration // see the constant
+	rates    price.Rates
+	turns    *cli.Turnstile // whoever is in it has the rest
+	server   *server        // nil if none runs
 }
 
 var (
@@ -53,7 +55,7 @@ var (
 // New is a backend that is Codex. The key is for the model, and Codex does not
 // see it; without it and an address Codex is used as its user has logged it in.
 func New(p backend.Program, key string) backend.Backend {
-	a := &agent{Program: p, key: key, turns: cli.NewTurnstile("codex")}
+	a := &agent{Program: p, key: key, patience: patience, turns: cli.NewTurnstile("codex")}
 	a.rates = price.Of(backend.Model{Provider: "openai", Name: p.Model})
 	return a
 }

@@ -40,20 +40,29 @@ func (t *turn) handle(ctx context.Context, m rpc.Message) error {
 		if ours {
 			t.thinking(fmt.Sprint(u.ItemID, u.Part), u.Delta)
 		}
-	case "thread/tokenUsage/updated":
-		if !ours || u.TurnID == t.id { // a thread that is resumed says what it used before
-			t.used(u.Usage.Last)
+	case "thread/tokenUsage/updated", "turn/completed":
+		if ours && t.begins {
+			t.early = append(t.early, notice{m.Method, u})
+			return nil
 		}
-	case "turn/completed":
-		if ours && u.Turn.ID == t.id {
-			t.done, t.state = true, u.Turn
-		}
+		t.counts(m.Method, u)
 	case "item/started":
 		return t.began(ctx, u.Item)
 	case "item/completed":
 		return t.ended(ctx, u.Item, ours)
 	}
 	return nil
+}
+
+// counts takes what is reported of a turn by its name, if it is this one.
+func (t *turn) counts(method string, u update) {
+	ours := u.Thread == t.thread
+	switch {
+	case method == "turn/completed" && ours && u.Turn.ID == t.id:
+		t.done, t.state = true, u.Turn
+	case method == "thread/tokenUsage/updated" && (!ours || u.TurnID == t.id): // a thread that is resumed says what it used before
+		t.used(u.Usage.Last)
+	}
 }
 
 // read reads what a message carries. A field of another type than expected is as

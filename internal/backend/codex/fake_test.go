@@ -134,6 +134,9 @@ func (f *fakeCodex) asked(l line) {
 		}
 		answer(object{"userAgent": agent})
 	case "thread/start":
+		if f.like == "mute" {
+			return
+		}
 		t := &fakeThread{ID: fmt.Sprintf("t-%d-%d", os.Getpid(), len(f.threads)), Sent: p.Says}
 		for _, tool := range p.Tools {
 			t.Sent += " " + tool.Name
@@ -157,6 +160,11 @@ func (f *fakeCodex) asked(l line) {
 		_ = os.WriteFile(f.file(t.ID), data, 0o600)
 		turn := fmt.Sprintf("u-%d", t.Turns)
 		f.stop = make(chan struct{})
+		if f.like == "hasty" { // its turn is over before it says that it began
+			f.play(t, turn, p.Input[0].Text, f.stop)
+			answer(object{"turn": object{"id": turn, "status": "inProgress"}})
+			return
+		}
 		answer(object{"turn": object{"id": turn, "status": "inProgress"}})
 		go f.play(t, turn, p.Input[0].Text, f.stop)
 	case "turn/interrupt":

@@ -139,6 +139,15 @@ func TestStubborn(t *testing.T) {
 	s.room.NoneLeft(t)
 }
 
+// A turn that is over before it was said to have begun is over all the same.
+func TestHasty(t *testing.T) {
+	s := newSeat(t, "hasty", scene(backendtest.Reply{Parts: says("Done.").Parts, Usage: event.Usage{Input: 7, Output: 3}}), 20*time.Second)
+	got, err := s.say(t.Context(), user("hello"))
+	if err != nil || got.Text != "Done." || got.Usage.Input != 7 {
+		t.Errorf("said %q with %+v, %v", got.Text, got.Usage, err)
+	}
+}
+
 // Silence ends the turn, and says so. // SR-06
 func TestSilence(t *testing.T) {
 	s := newSeat(t, "itself", scene(backendtest.Reply{Hang: true}), time.Second)

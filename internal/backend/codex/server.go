@@ -21,7 +21,8 @@ type server struct {
 	loaded map[string]bool
 }
 
-// patience is how long a server may take to introduce itself.
+// patience is how long a server may take to introduce itself, and to begin or
+// take up a conversation.
 const patience = time.Minute
 
 // serve gives a server in the room: the one that runs there, or a new one.
@@ -83,21 +84,16 @@ func (s *server) end() {
 }
 
 // greet has the server introduce itself and refuses one that is too old.
-func (s *server) greet(ctx context.Context, x *rpc.Exchange) error {
-	if s.ready {
+func (t *turn) greet(ctx context.Context) error {
+	if t.server.ready {
 		return nil
 	}
-	soon, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	var hello helloResult
-	err := x.Call(soon, "initialize", helloParams{
+	err := t.call(ctx, "initialize", helloParams{
 		Client: clientInfo{Name: "conclave", Title: "Conclave", Version: "1"}, Capabilities: capabilities{Experimental: true},
 	}, &hello)
 	if refusal, ok := errors.AsType[*rpc.Error](err); ok {
 		return &backend.Error{Kind: backend.Invalid, Err: refusal, Message: fmt.Sprintf("codex does not speak the protocol Conclave does, which %v and newer do; %s", need.Least, need.Install)}
-	}
-	if err != nil && soon.Err() != nil && ctx.Err() == nil {
-		return &backend.Error{Kind: backend.TimedOut, Message: fmt.Sprintf("codex said nothing for %v after its start", patience)}
 	}
 	if err != nil {
 		return err
@@ -105,6 +101,17 @@ func (s *server) greet(ctx context.Context, x *rpc.Exchange) error {
 	if err := need.Check(version(hello.UserAgent)); err != nil {
 		return err
 	}
-	s.ready = true
-	return x.Tell("initialized", nil)
+	t.server.ready = true
+	return t.x.Tell("initialized", nil)
+}
+
+// call asks something that has to be answered soon.
+func (t *turn) call(ctx context.Context, method string, params, result any) error {
+	soon, cancel := context.WithTimeout(ctx, t.agent.patience)
+	defer cancel()
+	err := t.x.Call(soon, method, params, result)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return &backend.Error{Kind: backend.TimedOut, Message: fmt.Sprintf("codex did not answer %s within %v", method, t.agent.patience)}
+	}
+	return err
 }

@@ -30,6 +30,10 @@ type turn struct {
 	mark       string // our name for what is said at its beginning
 	state      turnState
 	done       bool // Codex has ended the turn
+	// begins: it was told to begin one, and has not said its name. Early is what
+	// came of turns meanwhile.
+	begins bool
+	early  []notice
 
 	left   bool // nobody reads any more
 	ending bool // one of our tools wants nothing more in this turn
@@ -41,6 +45,12 @@ type turn struct {
 	usage   event.Usage
 	told    int    // messages so far
 	unheard []note // said in mid-turn, and not taken in yet
+}
+
+// A notice is what Codex reports of a turn by its name.
+type notice struct {
+	method string
+	update update
 }
 
 // A note is something said to Codex while it works.
@@ -97,7 +107,7 @@ func (t *turn) with(ctx context.Context) error {
 func (t *turn) speak(ctx context.Context, clock *cli.Clock) error {
 	release := clock.Hold() // a start is not silence
 	defer release()
-	if err := t.server.greet(ctx, t.x); err != nil {
+	if err := t.greet(ctx); err != nil {
 		return err
 	}
 	say, err := t.open(ctx)
@@ -183,7 +193,7 @@ func (t *turn) open(ctx context.Context) (cli.Say, error) {
 	}
 	if saved.Native != "" && !t.server.loaded[id] {
 		refused := (*rpc.Error)(nil)
-		switch err := t.x.Call(ctx, "thread/resume", t.params(id), &threadResult{}); {
+		switch err := t.call(ctx, "thread/resume", t.params(id), &threadResult{}); {
 		case errors.As(err, &refused): // it has forgotten
 			saved = cli.Thread{}
 		case err != nil:
@@ -204,7 +214,7 @@ func (t *turn) open(ctx context.Context) (cli.Say, error) {
 	t.mark = mark(next)
 	if saved.Native == "" {
 		var begun threadResult
-		if err := t.x.Call(ctx, "thread/start", t.params(""), &begun); err != nil {
+		if err := t.call(ctx, "thread/start", t.params(""), &begun); err != nil {
 			return cli.Say{}, err
 		}
 		id = begun.Thread.ID
@@ -218,7 +228,7 @@ func (t *turn) open(ctx context.Context) (cli.Say, error) {
 // stands for. It is not so if this process, or Codex, died before it was sent.
 func (t *turn) heard(ctx context.Context, id, mark string) (bool, error) {
 	var turns turnsResult
-	err := t.x.Call(ctx, "thread/turns/list", turnsParams{Thread: id, Limit: 1, Sort: "desc", Items: "full"}, &turns)
+	err := t.call(ctx, "thread/turns/list", turnsParams{Thread: id, Limit: 1, Sort: "desc", Items: "full"}, &turns)
 	if _, refused := err.(*rpc.Error); refused {
 		return true, nil // nobody can say
 	}
@@ -261,7 +271,7 @@ func (t *turn) shape() string { return digest(t.in.System, t.in.Tools) }
 
 // begin starts a turn in the native thread.
 func (t *turn) begin(ctx context.Context, name, text string, images []backend.Image) error {
-	t.done, t.state = false, turnState{}
+	t.done, t.state, t.early, t.begins = false, turnState{}, nil, true
 	input := words(text)
 	for _, i := range images {
 		input = append(input, userInput{Type: "image", URL: dataURL(i)})
@@ -270,7 +280,10 @@ func (t *turn) begin(ctx context.Context, name, text string, images []backend.Im
 	if err := t.x.Call(ctx, "turn/start", turnParams{Thread: t.thread, Message: name, Input: input}, &begun); err != nil {
 		return err
 	}
-	t.id = begun.Turn.ID
+	t.id, t.begins = begun.Turn.ID, false
+	for _, e := range t.early {
+		t.counts(e.method, e.update)
+	}
 	return nil
 }
 
