@@ -223,7 +223,7 @@ func TestProblem(t *testing.T) {
 	want := []config.Problem{
 		{File: "team.yaml", Line: 2, Column: 44, Key: "agents[0].backend.persona", Text: "nobody",
 			Excerpt: "  - {id: a, backend: {type: demo, persona: nobody}}",
-			Message: `persona must be pragmatist, theorist, sceptic, host, planner or companion, not "nobody"`},
+			Message: `persona must be pragmatist, theorist, sceptic, host, planner, companion, leader, pm, architect, designer, front-end, back-end, qa or member, not "nobody"`},
 		{File: "team.yaml", Line: 3, Column: 1, Key: "memory", Excerpt: "memory: …",
 			Message: `"memory" is not supported yet and has no effect`, Warning: true},
 	}

@@ -100,9 +100,9 @@ team.yaml:8:5: "write_mode" is not supported yet and has no effect; agents write
 	{"type is a number", "agents:\n  - id: a\n    backend:\n      type: 3\n", `team.yaml:4:13: type must be the name of a backend such as claude, openai or gemini, not 3; write "3"`},
 	{"no script", "agents:\n  - id: a\n    backend: {type: script}\n", `team.yaml:3:14: script is missing; a script backend needs it: text on one line`},
 	{"no persona", "agents:\n  - id: a\n    backend: {type: demo}\n",
-		`team.yaml:3:14: persona is missing; a demo backend needs it: pragmatist, theorist, sceptic, host, planner or companion`},
+		`team.yaml:3:14: persona is missing; a demo backend needs it: pragmatist, theorist, sceptic, host, planner, companion, leader, pm, architect, designer, front-end, back-end, qa or member`},
 	{"wrong persona", "agents:\n  - id: a\n    backend: {type: demo, persona: skeptic}\n",
-		`team.yaml:3:36: persona must be pragmatist, theorist, sceptic, host, planner or companion, not "skeptic"; did you mean "sceptic"?`},
+		`team.yaml:3:36: persona must be pragmatist, theorist, sceptic, host, planner, companion, leader, pm, architect, designer, front-end, back-end, qa or member, not "skeptic"; did you mean "sceptic"?`},
 	{"key of another backend", "agents:\n  - id: a\n    backend: {type: demo, persona: sceptic, script: a.yaml}\n",
 		`team.yaml:3:45: script has no effect: it is for script backends`},
 	{"script is empty", "agents:\n  - id: a\n    backend: {type: script, script: ''}\n", `team.yaml:3:37: script must be text on one line, not ""`},
@@ -217,7 +217,7 @@ team.yaml:7:3: final_answer_strategy has no effect: refinement is off, which set
 	// Variables.
 	{"no such variable", "agents:\n  - id: a-${NO_SUCH_THING}\n    backend: {type: demo, persona: '${EMPTY}'}\n",
 		`team.yaml:2:11: the environment variable NO_SUCH_THING is not set; set it where you start the program (export NO_SUCH_THING=…), or take the reference out
-team.yaml:3:36: persona must be pragmatist, theorist, sceptic, host, planner or companion, not "${EMPTY}"`},
+team.yaml:3:36: persona must be pragmatist, theorist, sceptic, host, planner, companion, leader, pm, architect, designer, front-end, back-end, qa or member, not "${EMPTY}"`},
 	{"no such variable in a block", "agents:\n  - id: a\n    system_message: |\n      one ${THREE}\n      zwölf ${NO_SUCH_THING}\n    backend: {type: demo, persona: sceptic}\n",
 		`team.yaml:5:13: the environment variable NO_SUCH_THING is not set; set it where you start the program (export NO_SUCH_THING=…), or take the reference out`},
 	{"not a variable", "agents:\n  - id: a\n    system_message: 'Use ${A:-b} and ${'\n    backend: {type: demo, persona: sceptic}\n",
