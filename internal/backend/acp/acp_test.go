@@ -297,6 +297,11 @@ func TestFiles(t *testing.T) {
 		talk = append(talk, backend.Message{From: backend.Assistant, Text: got.Text})
 	}
 	do("read", filepath.Join(dir, "a"), "inside")
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do("read", filepath.Join(dir, "pipe"), "pipe is not a file") // nobody waits for it
+	do("write", filepath.Join(dir, "pipe"), "pipe")
 	do("read", outside, "is not in")
 	do("read", filepath.Join(dir, "..", filepath.Base(filepath.Dir(outside)), "secret"), "is not in")
 	do("read", filepath.Join(dir, "link"), "escapes")

@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/coder/acp-go-sdk"
 
+	"conclave/internal/backend/cli"
 	"conclave/internal/backend/rpc"
 	"conclave/internal/event"
 	"conclave/internal/policy"
@@ -171,6 +172,9 @@ func (c call) paths() []string {
 	return out
 }
 
+// maxFile bounds what a program may ask for: it is sent in one line.
+const maxFile = 64 << 20
+
 // reads serves a file within the room's folder.
 func (t *turn) reads(m rpc.Message) error {
 	var r sdk.ReadTextFileRequest
@@ -179,7 +183,7 @@ func (t *turn) reads(m rpc.Message) error {
 	}
 	var text string
 	err := t.within(r.Path, func(root *os.Root, name string) error {
-		p, err := root.ReadFile(name)
+		p, err := cli.ReadIn(root, name, maxFile)
 		text = string(p)
 		return err
 	})
@@ -245,7 +249,7 @@ func (t *turn) write(m rpc.Message, r sdk.WriteTextFileRequest) error {
 		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err
 		}
-		return root.WriteFile(name, []byte(r.Content), 0o644)
+		return cli.WriteIn(root, name, []byte(r.Content), 0o644)
 	})
 	if err != nil {
 		return t.x.Refuse(m, rpc.Internal, err.Error())
