@@ -143,6 +143,11 @@ func (h *host) Permit(ctx context.Context, c event.ToolCall, a policy.Action) (a
 		return false, turnOver, nil
 	}
 	defer h.exit()
+	defer func() { // as in Call
+		if r := recover(); r != nil {
+			allowed, err = false, h.fail(panicked(r))
+		}
+	}()
 	t := h.t
 	if h.broken() != nil {
 		return false, turnOver, nil

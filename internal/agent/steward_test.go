@@ -166,6 +166,31 @@ func TestProgramAsksAtOnce(t *testing.T) {
 	})
 }
 
+// A fault while a program is given permission is the end of its turn, not ours: it
+// is on a goroutine of the backend's, where nobody else would catch it.
+func TestProgramFallsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kit{room: chamber{"r"}, judging: func() { panic("a fault") }}
+		asked := make(chan error, 9)
+		sp := &speaker{traits: program()}
+		sp.speak = func(int, backend.Input) reply {
+			return does(func(ctx context.Context, s backend.Steward) error {
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					_, _, err := s.Permit(ctx, call("one", "Bash", `{}`), bash("ls"))
+					asked <- err
+				})
+				wg.Wait()
+				return nil
+			})
+		}
+		agenttest.New(event.Defaults(event.Mode{Single: true, Quick: true}), "Do it.", equipped("a", sp, k)).Play(t, mem.New())
+		if err := <-asked; err == nil || !strings.Contains(err.Error(), "panic: a fault") {
+			t.Errorf("it was told %v", err)
+		}
+	})
+}
+
 // synctestWait lets others go on for a while.
 func synctestWait(d time.Duration) { <-time.After(d) }
 
