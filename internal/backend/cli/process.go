@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -77,7 +78,7 @@ func (p *Process) own(hear func([]byte), theirIn, theirOut *os.File) {
 	var both sync.WaitGroup
 	if hear != nil {
 		both.Go(func() {
-			if p.readErr = readLines(p.stdout, maxLine, hear); p.readErr != nil {
+			if p.readErr = readLines(output{p.stdout, p.gone}, maxLine, hear); p.readErr != nil {
 				p.running.Stop() // nobody would understand the rest
 			}
 		})
@@ -88,8 +89,7 @@ func (p *Process) own(hear func([]byte), theirIn, theirOut *os.File) {
 	theirIn.Close()
 	theirOut.Close()
 	p.stdin.Close()
-	// Somebody may have got away with the other end of its output.
-	_ = p.stdout.SetReadDeadline(time.Now().Add(2 * time.Second))
+	_ = p.stdout.SetReadDeadline(time.Now().Add(leftover))
 	if hear != nil {
 		both.Wait()
 		p.stdout.Close()
@@ -118,13 +118,39 @@ func (p *Process) CloseInput() {
 // Streams are the program's input and output, for a library that does its own
 // framing; only of a process without Hear. The output has ended when the program
 // has, and has to be read until then.
-func (p *Process) Streams() (io.WriteCloser, io.Reader) { return p.stdin, drained{p.stdout} }
+func (p *Process) Streams() (io.WriteCloser, io.Reader) {
+	return p.stdin, drained{output{p.stdout, p.gone}}
+}
+
+// leftover is how long more is waited for from a program that has ended: somebody
+// may have got away with the other end of its output.
+const leftover = 2 * time.Second
+
+// output is what a program writes. Whoever reads it may take longer than the program
+// lives: what it has written by then is read all the same.
+type output struct {
+	f    *os.File
+	gone <-chan struct{}
+}
+
+func (o output) Read(b []byte) (int, error) {
+	select {
+	case <-o.gone:
+		_ = o.f.SetReadDeadline(time.Now().Add(leftover))
+	default:
+	}
+	n, err := o.f.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, io.EOF
+	}
+	return n, err
+}
 
 // drained closes a file that was read to its end.
-type drained struct{ f *os.File }
+type drained struct{ output }
 
 func (d drained) Read(b []byte) (int, error) {
-	n, err := d.f.Read(b)
+	n, err := d.output.Read(b)
 	if err != nil {
 		d.f.Close()
 	}
