@@ -1,6 +1,9 @@
 // Command bench measures Conclave against floors taken in the same run and
 // prints docs/benchmarks.md. Run it with: make bench
 //
+// Arguments choose measurements by their names (go run ./internal/bench cli team);
+// with BENCH_FEW=2 what is slow is measured twice only, to see that it works.
+//
 // Every figure is a median unless it says otherwise. A ratio to the floor is
 // what counts: it moves little from machine to machine, milliseconds do not.
 package main
@@ -41,6 +44,8 @@ var measurements = []struct {
 	{"sandboxes", sandboxes},
 	{"window", windows},
 	{"job", jobs},
+	{"cli", clis},
+	{"team", teams},
 	{"cockpit", cockpits},
 	{"stream", streams},
 	{"audit", audits},
