@@ -120,6 +120,7 @@ func (h *squad) member(w teamwork.Work) (*hired, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if m, ok := h.members[w.Agent]; ok {
+		m.call(h.a)
 		return m, nil
 	}
 	if h.given == nil {
@@ -141,10 +142,20 @@ func (h *squad) member(w teamwork.Work) (*hired, error) {
 		return nil, err
 	}
 	m := &hired{agent: &agent.Agent{Seat: seat, Kit: k, Compact: k.Gear().Compact, Parallel: k.Gear().Parallel}, kit: k}
-	if m.agent.Backend, _, err = h.a.openBackend(seat); err != nil {
-		m.agent.Backend = absent{err} // the turn says so, and the next one may find it
-		return m, nil
-	}
-	h.members[w.Agent] = m
+	m.call(h.a)
+	h.members[w.Agent] = m // whether its backend is there or not: its kit is to be closed
 	return m, nil
+}
+
+// call opens the backend of a member unless it has one. If that cannot be done the turn
+// says so, and the next one may find it.
+func (m *hired) call(a *App) {
+	if _, missing := m.agent.Backend.(absent); m.agent.Backend != nil && !missing {
+		return
+	}
+	b, _, err := a.openBackend(m.agent.Seat)
+	if err != nil {
+		b = absent{err}
+	}
+	m.agent.Backend = b
 }
