@@ -98,6 +98,16 @@ func (a *App) JobDiff(ctx context.Context, id event.FlowID, from, to, path strin
 	return out, nil
 }
 
+// JobPatch implements [control.Jobs].
+func (a *App) JobPatch(ctx context.Context, id event.FlowID, from, to, path string) ([]byte, error) {
+	d, err := a.jobDir(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := d.Patch(ctx, from, to, path)
+	return patch, missing(err)
+}
+
 // JobLog implements [control.Jobs].
 func (a *App) JobLog(ctx context.Context, id event.FlowID, limit int) ([]control.Commit, error) {
 	d, err := a.jobDir(ctx, id)

@@ -58,3 +58,13 @@ func (a *App) TeamDiff(ctx context.Context, id event.FlowID, member event.AgentI
 	all, err := d.Diff(ctx, member)
 	return all, missing(err)
 }
+
+// TeamPatch implements [control.Teams].
+func (a *App) TeamPatch(ctx context.Context, id event.FlowID, member event.AgentID) ([]byte, error) {
+	d, err := a.teamDir(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := d.Patch(ctx, member)
+	return patch, missing(err)
+}

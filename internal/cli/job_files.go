@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"conclave/internal/control"
 	"conclave/internal/view"
@@ -77,12 +78,13 @@ func (e *env) catJobFile(ctx context.Context, c control.Control, j view.Job, pat
 
 func newJobDiff(e *env) *cobra.Command {
 	var from, to string
-	var asJSON bool
+	var form diffForm
 	c := &cobra.Command{
 		Use:   "diff ID [PATH]",
 		Short: "Show what changed in the files of a job",
 		Long: `Diff shows what changed between two commits: unless --from says otherwise, since
-the round of review before, or else with the newest commit.`,
+the round of review before, or else with the newest commit. Where it does not go
+to a terminal, or with --patch, it is one that git apply takes.`,
 		Example: `  conclave job diff k3f9
   conclave job diff k3f9 plan.md --from phase-1 --to phase-3`,
 		Args:              args(1, 2, "one job and at most one of its files"),
@@ -101,22 +103,47 @@ the round of review before, or else with the newest commit.`,
 				if len(a) == 2 {
 					path = a[1]
 				}
-				diff, err := c.JobDiff(ctx, j.ID, from, to, path)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return printJSON(e.Out, diff)
-				}
-				showDiff(e.Out, diff, paint(e.Color && e.OutTerminal))
-				return nil
+				return form.show(e,
+					func() ([]control.FileDiff, error) { return c.JobDiff(ctx, j.ID, from, to, path) },
+					func() ([]byte, error) { return c.JobPatch(ctx, j.ID, from, to, path) })
 			})
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "the `commit` to begin with, or the end of a phase (phase-1)")
 	c.Flags().StringVar(&to, "to", "", "the `commit` to end with; the newest if left out")
-	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	form.flags(c.Flags())
 	return c
+}
+
+// diffForm is the form a difference is printed in: for people on a terminal, else
+// one that git apply takes.
+type diffForm struct{ patch, json bool }
+
+func (f *diffForm) flags(set *pflag.FlagSet) {
+	set.BoolVar(&f.patch, "patch", false, "print it for git apply, on a terminal too")
+	set.BoolVar(&f.json, "json", false, "print it as JSON")
+}
+
+func (f *diffForm) show(e *env, read func() ([]control.FileDiff, error), patch func() ([]byte, error)) error {
+	if f.patch && f.json {
+		return control.Usagef("give --patch or --json, not both")
+	}
+	if f.patch || !f.json && !e.OutTerminal {
+		text, err := patch()
+		if err == nil {
+			_, err = e.Out.Write(text)
+		}
+		return err
+	}
+	diff, err := read()
+	switch {
+	case err != nil:
+		return err
+	case f.json:
+		return printJSON(e.Out, diff)
+	}
+	showDiff(e.Out, diff, paint(e.Color))
+	return nil
 }
 
 // diffText is a line as it stands in a file, how far it is indented included, but

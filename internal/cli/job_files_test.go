@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -15,5 +16,35 @@ func TestDiffKeepsIndentation(t *testing.T) {
 	}}}}}, false)
 	if want := "   todos:\n  -  - text:  one\n  +\t- two three\n"; !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%q", out.String())
+	}
+}
+
+// shelved has a difference in both forms.
+type shelved struct{}
+
+func (shelved) read() ([]control.FileDiff, error) {
+	return []control.FileDiff{{Kind: "added", Path: "a.md"}}, nil
+}
+func (shelved) patch() ([]byte, error) { return []byte("diff --git a/a.md b/a.md\n"), nil }
+
+// On a terminal a difference is for people; else, or if it is asked for, for git apply.
+func TestDiffForms(t *testing.T) {
+	for _, tt := range []struct {
+		form     diffForm
+		terminal bool
+		want     string
+	}{
+		{diffForm{}, true, "  added a.md\n"},
+		{diffForm{}, false, "diff --git a/a.md b/a.md\n"},
+		{diffForm{patch: true}, true, "diff --git a/a.md b/a.md\n"},
+		{diffForm{json: true}, false, `"path"`},
+		{diffForm{json: true, patch: true}, false, "not both"},
+	} {
+		var out strings.Builder
+		e := &env{Streams: Streams{Out: &out, OutTerminal: tt.terminal}}
+		err := tt.form.show(e, shelved{}.read, shelved{}.patch)
+		if got := out.String() + fmt.Sprint(err); !strings.Contains(got, tt.want) {
+			t.Errorf("%+v, terminal %t: %q", tt.form, tt.terminal, got)
+		}
 	}
 }

@@ -88,13 +88,14 @@ func (e *env) catTeamFile(ctx context.Context, c control.Control, id event.FlowI
 }
 
 func newTeamDiff(e *env) *cobra.Command {
-	var asJSON bool
+	var form diffForm
 	c := &cobra.Command{
 		Use:   "diff ID [MEMBER]",
 		Short: "Show what a team, or a member, has changed",
 		Long: `Diff shows what the shared tree has become since the team began, or with
-MEMBER what that one has changed since it did.`,
-		Example:           "  conclave team diff k3f9\n  conclave team diff k3f9 back-end",
+MEMBER what that one has changed since it did. Where it does not go to a
+terminal, or with --patch, it is one that git apply takes.`,
+		Example:           "  conclave team diff k3f9\n  conclave team diff k3f9 back-end\n  conclave team diff k3f9 | git apply",
 		Args:              args(1, 2, "one team and at most one of its members"),
 		ValidArgsFunction: e.teamIDs(true),
 		RunE: func(cmd *cobra.Command, a []string) error {
@@ -103,18 +104,12 @@ MEMBER what that one has changed since it did.`,
 				if err != nil {
 					return err
 				}
-				diff, err := c.TeamDiff(cmd.Context(), id, member)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return printJSON(e.Out, diff)
-				}
-				showDiff(e.Out, diff, paint(e.Color && e.OutTerminal))
-				return nil
+				return form.show(e,
+					func() ([]control.FileDiff, error) { return c.TeamDiff(cmd.Context(), id, member) },
+					func() ([]byte, error) { return c.TeamPatch(cmd.Context(), id, member) })
 			})
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	form.flags(c.Flags())
 	return c
 }

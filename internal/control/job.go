@@ -39,6 +39,8 @@ type Jobs interface {
 	JobFile(ctx context.Context, id event.FlowID, path, at string) (JobFile, []byte, error)
 	// JobDiff is what changed between two commits, in one file or in all.
 	JobDiff(ctx context.Context, id event.FlowID, from, to, path string) ([]FileDiff, error)
+	// JobPatch is the same, all of it, as git apply takes it.
+	JobPatch(ctx context.Context, id event.FlowID, from, to, path string) ([]byte, error)
 	// JobLog are the newest commits.
 	JobLog(ctx context.Context, id event.FlowID, limit int) ([]Commit, error)
 	// Search looks through the workspace and the documents of a job.

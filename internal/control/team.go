@@ -26,6 +26,8 @@ type Teams interface {
 	// TeamDiff is what the shared tree, or that of a member, has become since the
 	// team began, or since the member's tree did.
 	TeamDiff(ctx context.Context, id event.FlowID, member event.AgentID) ([]FileDiff, error)
+	// TeamPatch is the same, all of it, as git apply takes it.
+	TeamPatch(ctx context.Context, id event.FlowID, member event.AgentID) ([]byte, error)
 }
 
 // A TeamRequest is a team somebody wants.

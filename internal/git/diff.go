@@ -48,6 +48,21 @@ const (
 // Diff is what changed between two commits, in one file or folder, or with an
 // empty path in everything. Without from it is what the commit to itself changed.
 func (r Repo) Diff(ctx context.Context, from, to, name string) ([]FileDiff, error) {
+	out, err := r.compare(ctx, from, to, name, "-z")
+	if err != nil {
+		return nil, err
+	}
+	return r.diffs(ctx, strings.Split(strings.TrimRight(string(out), "\x00"), "\x00"))
+}
+
+// Patch is the same as git apply takes it, all of it, and contents that are no text
+// too.
+func (r Repo) Patch(ctx context.Context, from, to, name string) ([]byte, error) {
+	return r.compare(ctx, from, to, name, "-p", "--binary", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+}
+
+// compare is what git says of the difference of two commits, in a form.
+func (r Repo) compare(ctx context.Context, from, to, name string, form ...string) ([]byte, error) {
 	to, err := r.Resolve(ctx, to)
 	if err != nil {
 		return nil, err
@@ -65,7 +80,8 @@ func (r Repo) Diff(ctx context.Context, from, to, name string) ([]FileDiff, erro
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"diff-tree", "-r", "-z", "-M", "--no-ext-diff", "--no-textconv", "--full-index", from, to, "--"}
+	args := append([]string{"diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--full-index"}, form...)
+	args = append(args, from, to, "--")
 	if name != "" {
 		if name, err = r.Clean(name); err != nil {
 			return nil, err
@@ -76,7 +92,7 @@ func (r Repo) Diff(ctx context.Context, from, to, name string) ([]FileDiff, erro
 	if err != nil {
 		return nil, fmt.Errorf("compare two commits: %w", err)
 	}
-	return r.diffs(ctx, strings.Split(strings.TrimRight(string(out), "\x00"), "\x00"))
+	return out, nil
 }
 
 // diffs reads what diff-tree says: ":oldmode newmode oldid newid status", then the

@@ -82,6 +82,10 @@ func TestCommits(t *testing.T) {
 	if err != nil || len(diff) != 2 || diff[0].Path != "output/table.md" || diff[0].Kind != "added" || diff[0].Hunks[0].Lines[0].Text != "| A | 12 |" {
 		t.Errorf("since the phase changed %+v, %v", diff, err)
 	}
+	patch, err := d.Patch(t.Context(), "phase-1", "", "output")
+	if want := "--- /dev/null\n+++ b/output/table.md\n@@ -0,0 +1 @@\n+| A | 12 |\n"; err != nil || !strings.HasSuffix(string(patch), want) {
+		t.Errorf("for git apply: %s, %v", patch, err)
+	}
 	if _, _, err := d.File(t.Context(), "output/table.md", "phase-1"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file from before it was there: %v", err)
 	}

@@ -52,22 +52,40 @@ func (d *Dir) File(ctx context.Context, member event.AgentID, name string) (git.
 
 // Diff is what a tree has become since it began.
 func (d *Dir) Diff(ctx context.Context, member event.AgentID) ([]git.FileDiff, error) {
-	r, t, err := d.at(member)
-	if err != nil || !there(t.GitDir) {
-		return nil, err
-	}
-	to, err := r.Resolve(ctx, t.branch)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	from, err := t.began()
-	if err != nil || from == "" || from == to {
+	r, from, to, err := d.ends(ctx, member)
+	if err != nil || from == to {
 		return nil, err
 	}
 	return r.Diff(ctx, from, to, "")
+}
+
+// Patch is the same as git apply takes it.
+func (d *Dir) Patch(ctx context.Context, member event.AgentID) ([]byte, error) {
+	r, from, to, err := d.ends(ctx, member)
+	if err != nil || from == to {
+		return nil, err
+	}
+	return r.Patch(ctx, from, to, "")
+}
+
+// ends are the commits a tree began with and has come to, both the same if nothing
+// became of it.
+func (d *Dir) ends(ctx context.Context, member event.AgentID) (r git.Repo, from, to string, err error) {
+	r, t, err := d.at(member)
+	if err != nil || !there(t.GitDir) {
+		return r, "", "", err
+	}
+	to, err = r.Resolve(ctx, t.branch)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, "", "", nil
+	}
+	if err != nil {
+		return r, "", "", err
+	}
+	if from, err = t.began(); from == "" {
+		from = to
+	}
+	return r, from, to, err
 }
 
 // Conflict is what stands in the way of a merge: each file with both sides marked, as

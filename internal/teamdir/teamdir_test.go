@@ -320,3 +320,50 @@ func TestReading(t *testing.T) {
 		t.Errorf("the work of nobody: %v", err)
 	}
 }
+
+// SR-03: what a team has made is taken over with git apply: files that are new, gone,
+// changed, under another name or no text, and a last line without its end.
+func TestPatch(t *testing.T) {
+	source := t.TempDir()
+	put(t, source, "old.txt", "one\ntwo\nthree\n")
+	put(t, source, "gone.txt", "away\n")
+	put(t, source, "name.txt", strings.Repeat("the same line\n", 20))
+	d := fresh(t, source)
+	if p, err := d.Patch(t.Context(), ""); err != nil || len(p) > 0 {
+		t.Errorf("before anybody has worked: %q %v", p, err)
+	}
+	root(t, d, "leader")
+	tree := root(t, d, "pm").Dir
+	put(t, tree, "old.txt", "one\n2\nthree")
+	put(t, tree, "a new/ü \"file\".md", "new\n")
+	put(t, tree, "picture.png", "\x89PNG\x00\x01\x02\xff")
+	put(t, tree, "empty", "")
+	for _, err := range []error{os.Remove(filepath.Join(tree, "gone.txt")), os.Rename(filepath.Join(tree, "name.txt"), filepath.Join(tree, "other.txt"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(t, d, "pm", 1, 1)
+	merge(t, d, "pm", "")
+	for _, who := range []event.AgentID{"", "pm"} {
+		patch, err := d.Patch(t.Context(), who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine, file := t.TempDir(), filepath.Join(t.TempDir(), "team.patch")
+		if err := errors.Join(os.CopyFS(mine, os.DirFS(source)), os.WriteFile(file, patch, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		run(t, mine, "apply", file)
+		for _, name := range paths(t, d, who) {
+			if diff := cmp.Diff(get(t, tree, name), get(t, mine, name)); diff != "" {
+				t.Errorf("%q %s: %s", who, name, diff)
+			}
+		}
+		for _, name := range []string{"gone.txt", "name.txt"} {
+			if _, err := os.Stat(filepath.Join(mine, name)); err == nil {
+				t.Errorf("%q: %s is still there", who, name)
+			}
+		}
+	}
+}
