@@ -120,12 +120,11 @@ func (a *agent) command() []string {
 }
 
 // calm keeps the program to its work: no traffic but with its model, no shells in
-// the background that nobody would hear of, none that is silent for longer than the
-// program may be, no limit on how long our tools take. Files that are only named in
+// the background that nobody would hear of, no limit on how long our tools take. Files that are only named in
 // what is said (@name) are not read: it would ask nobody.
 var calm = []string{
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
-	"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "BASH_MAX_TIMEOUT_MS=480000",
+	"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
 	"MCP_TOOL_TIMEOUT=604800000", "CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT=604800000", "MAX_MCP_OUTPUT_TOKENS=100000",
 	"CLAUDE_CODE_DISABLE_ATTACHMENTS=1",
 }
@@ -133,6 +132,7 @@ var calm = []string{
 // environment is all the program knows besides its arguments. The key is not in it.
 func (a *agent) environment(s *session, room backend.Room) ([]string, error) {
 	env := append(slices.Clone(calm), "HOME="+room.Home())
+	env = append(env, a.hurry()...)
 	if a.loggedIn() {
 		more, err := login(room)
 		if err != nil {
@@ -152,6 +152,16 @@ func (a *agent) environment(s *session, room backend.Room) ([]string, error) {
 		env = append(env, name+"="+a.program.Env[name])
 	}
 	return env, nil
+}
+
+// hurry ends a command before it was silent for longer than the program may be.
+func (a *agent) hurry() []string {
+	idle := cmp.Or(time.Duration(a.program.Idle), cli.DefaultIdle)
+	most := idle * 4 / 5
+	return []string{
+		fmt.Sprintf("BASH_MAX_TIMEOUT_MS=%d", most.Milliseconds()),
+		fmt.Sprintf("BASH_DEFAULT_TIMEOUT_MS=%d", min(most, 2*time.Minute).Milliseconds()),
+	}
 }
 
 // A deadError is that the process ended before it answered.
