@@ -95,7 +95,10 @@ func (c *crew) torment(t *testing.T, rng *rand.Rand, most int) (kills int) {
 		return backendtest.Reply{}, false
 	}
 	args := []string{"team", "run", "crew.yaml", "Make three. [goal]"}
-	for !t.Failed() {
+	for tries := 0; !t.Failed(); tries++ {
+		if tries > most {
+			t.Fatalf("it does not come to its end\n%s", driver.everything())
+		}
 		mu.Lock()
 		driver = c.start(t, args...)
 		x := driver

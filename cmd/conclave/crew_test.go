@@ -119,6 +119,8 @@ func (c *crew) lead(a asked) backendtest.Reply {
 	switch {
 	case a.tool && (strings.Contains(a.last, "Your turn is over") || strings.Contains(a.last, "so is your turn")):
 		return claudetest.Say("That is it.")
+	case a.tool && strings.Contains(a.last, "There is nothing to wait for"):
+		return claudetest.Say("I wait.")
 	case a.tool && strings.Contains(a.last, "cannot be finished yet"): // who has reported is at work for a moment still
 		return claudetest.Reply(claudetest.Host("wait_for", fields{}))
 	case !a.tool || !strings.Contains(a.last, "- leader, you: "):
@@ -178,17 +180,20 @@ func (c *crew) close(a asked) backendtest.Reply {
 
 var setTask = regexp.MustCompile(`sets you the task (\S+): `)
 
-// work is what a member does next: it makes a file and reports.
+// work is what a member does next: it makes the file of each of its tasks and reports
+// it.
 func (c *crew) work(a asked) backendtest.Reply {
-	told := setTask.FindAllStringSubmatch(strings.Join(claudetest.Said(a.Request), "\n"), -1)
-	switch {
-	case a.tool && strings.Contains(a.last, "[made]"):
-		task := told[len(told)-1][1]
-		return claudetest.Reply(claudetest.Host("report", fields{"task": task, "state": "done", "summary": "It is made. [report:" + task + "]", "files": []string{task + ".md"}}))
-	case a.tool || len(told) == 0:
-		return claudetest.Say("I am done.")
+	for _, m := range setTask.FindAllStringSubmatch(heardIn(a.Request), -1) {
+		task := m[1]
+		switch {
+		case strings.Contains(a.Sent, "[report:"+task+"]"):
+		case a.tool && strings.Contains(a.last, "[made]"):
+			return claudetest.Reply(claudetest.Host("report", fields{"task": task, "state": "done", "summary": "It is made. [report:" + task + "]", "files": []string{task + ".md"}}))
+		default:
+			return made(task)
+		}
 	}
-	return made(told[len(told)-1][1])
+	return claudetest.Say("I am done.")
 }
 
 // made is a call that makes the file of a task.

@@ -70,7 +70,8 @@ func (a *agent) recall(room backend.Room, t cli.Thread) (cli.Thread, error) {
 	switch {
 	case has(t.Heard):
 		t.News = slices.DeleteFunc(t.News, func(n cli.News) bool {
-			return !has(n.Mark) && !bytes.Contains(record, []byte(`"tool_use_id":"`+n.Mark+`"`))
+			// What is taken in while a tool runs is written down beside its result.
+			return !has(n.Mark) && !bytes.Contains(record, []byte(`"source_uuid":"`+n.Mark+`"`)) && !bytes.Contains(record, []byte(`"tool_use_id":"`+n.Mark+`"`))
 		})
 		return t, nil
 	case t.Said == "" || has(t.Said):
