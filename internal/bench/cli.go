@@ -60,36 +60,25 @@ var cliKinds = []cliKind{{
 // skipped is the row of what cannot be measured here.
 func skipped(what, why string) row { return row{what: what, ours: "not measured: " + why} }
 
-// clis measures CLI agents: the real programs, with a model on the loopback that
-// takes no time.
-func clis(ctx context.Context, dir string) ([]row, error) {
-	var rows []row
-	for _, k := range cliKinds {
-		path := installed(k.program, k.inside)
-		if path == "" {
-			rows = append(rows, skipped(k.name, k.program+" is not installed (make deps)"))
-			continue
-		}
-		for _, f := range []func(context.Context, string, cliKind, string) ([]row, error){cliTurns, cliStarts} {
+// each measures all CLI agents that are installed: the real programs, with a model
+// on the loopback that takes no time.
+func each(f func(ctx context.Context, dir string, k cliKind, path string) (row, error)) func(context.Context, string) ([]row, error) {
+	return func(ctx context.Context, dir string) ([]row, error) {
+		var rows []row
+		for _, k := range cliKinds {
+			path := installed(k.program, k.inside)
+			if path == "" {
+				rows = append(rows, skipped(k.name, k.program+" is not installed (make deps)"))
+				continue
+			}
 			r, err := f(ctx, dir, k, path)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", k.name, err)
 			}
-			rows = append(rows, r...)
+			rows = append(rows, r)
 		}
+		return rows, nil
 	}
-	for _, f := range []func(context.Context, string) ([]row, error){cliCancel, cliMemory} {
-		sub, err := os.MkdirTemp(dir, "")
-		if err != nil {
-			return nil, err
-		}
-		r, err := f(ctx, sub)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, r...)
-	}
-	return rows, nil
 }
 
 // allows is a host that lets the program do what it wants.
@@ -134,36 +123,36 @@ const cliWords = "And what do you think of that?"
 // cliTurns compares a turn with the same lines written to the same program by
 // hand: what is over that is ours. Both programs run all the time, and each is
 // asked by turns, so that both conversations are equally long.
-func cliTurns(ctx context.Context, dir string, k cliKind, path string) ([]row, error) {
+func cliTurns(ctx context.Context, dir string, k cliKind, path string) (row, error) {
 	srv := httptest.NewServer(k.serve(func() backendtest.Reply { return claudetest.Say("Nothing in particular.") }))
 	defer srv.Close()
 	g, err := newGuest(dir, k, path, srv.URL+k.path)
 	if err != nil {
-		return nil, err
+		return row{}, err
 	}
 	defer g.close()
 	if err := g.say(ctx, cliWords); err != nil {
-		return nil, err
+		return row{}, err
 	}
 	x, err := takeHand(ctx, k, g.hall, srv.URL+k.path)
 	if err != nil {
-		return nil, err
+		return row{}, err
 	}
 	defer x.kill()
 	if err := errors.Join(k.greet(x), k.say(x, cliWords)); err != nil {
-		return nil, err
+		return row{}, err
 	}
 	f, o, err := byTurns(few(41), func() error { return k.say(x, cliWords) }, func() error { return g.say(ctx, cliWords) })
 	if err != nil {
-		return nil, err
+		return row{}, err
 	}
-	return []row{over("a turn of "+k.name+", no model latency", "the same lines by hand", f, o, 20*time.Millisecond)}, nil
+	return over("a turn of "+k.name+", no model latency", "the same lines by hand", f, o, 20*time.Millisecond), nil
 }
 
 // cliStarts takes the time from nothing until the program asks its model for the
 // first time. The floor is its own beginning: started, initialized and spoken to
 // by hand.
-func cliStarts(ctx context.Context, dir string, k cliKind, path string) ([]row, error) {
+func cliStarts(ctx context.Context, dir string, k cliKind, path string) (row, error) {
 	asked := make(chan time.Time, 100)
 	srv := httptest.NewServer(k.serve(func() backendtest.Reply {
 		asked <- time.Now()
@@ -174,13 +163,13 @@ func cliStarts(ctx context.Context, dir string, k cliKind, path string) ([]row, 
 	for range few(7) {
 		g, err := newGuest(dir, k, path, srv.URL+k.path)
 		if err != nil {
-			return nil, err
+			return row{}, err
 		}
 		begin := time.Now()
 		err = g.say(ctx, cliWords)
 		if err != nil {
 			g.close()
-			return nil, err
+			return row{}, err
 		}
 		ours = append(ours, firstOf(asked).Sub(begin))
 		begin = time.Now()
@@ -191,11 +180,11 @@ func cliStarts(ctx context.Context, dir string, k cliKind, path string) ([]row, 
 		}
 		g.close()
 		if err != nil {
-			return nil, err
+			return row{}, err
 		}
 		floors = append(floors, firstOf(asked).Sub(begin))
 	}
-	return []row{over(k.name+" started, until it asks its model", "started, initialized and spoken to by hand", middle(floors), middle(ours), 50*time.Millisecond)}, nil
+	return over(k.name+" started, until it asks its model", "started, initialized and spoken to by hand", middle(floors), middle(ours), 50*time.Millisecond), nil
 }
 
 // firstOf is the first of several times; there is one at least.

@@ -1,7 +1,8 @@
 // Command bench measures Conclave against floors taken in the same run and
 // prints docs/benchmarks.md. Run it with: make bench
 //
-// Arguments choose measurements by their names (go run ./internal/bench cli team);
+// Arguments choose measurements by their names, or by how these begin (go run
+// ./internal/bench cli team-mail);
 // with BENCH_FEW=2 what is slow is measured twice only, to see that it works.
 //
 // Every figure is a median unless it says otherwise. A ratio to the floor is
@@ -44,8 +45,13 @@ var measurements = []struct {
 	{"sandboxes", sandboxes},
 	{"window", windows},
 	{"job", jobs},
-	{"cli", clis},
-	{"team", teams},
+	{"cli-turn", each(cliTurns)},
+	{"cli-start", each(cliStarts)},
+	{"cli-cancel", cliCancel},
+	{"cli-memory", cliMemory},
+	{"team-crowd", crowds},
+	{"team-mail", mails},
+	{"team-resume", teamResumes},
 	{"cockpit", cockpits},
 	{"stream", streams},
 	{"audit", audits},
@@ -73,7 +79,7 @@ func run(ctx context.Context, only []string) error {
 	}
 	var rows []row
 	for _, m := range measurements {
-		if len(only) > 0 && !slices.Contains(only, m.name) {
+		if len(only) > 0 && !slices.ContainsFunc(only, func(o string) bool { return m.name == o || strings.HasPrefix(m.name, o+"-") }) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%s…\n", m.name)

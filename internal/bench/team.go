@@ -16,22 +16,7 @@ import (
 	"conclave/internal/event"
 )
 
-// teams measures teams whose members are scripts that need no time to think.
-func teams(ctx context.Context, dir string) ([]row, error) {
-	var rows []row
-	for _, f := range []func(context.Context, string) ([]row, error){crowds, mails, teamResumes} {
-		sub, err := os.MkdirTemp(dir, "")
-		if err != nil {
-			return nil, err
-		}
-		r, err := f(ctx, sub)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, r...)
-	}
-	return rows, nil
-}
+// Teams are measured with members that are scripts and need no time to think.
 
 const crowdTeam = `name: crowd
 leader: {agent: lead}
