@@ -25,6 +25,8 @@ func (t *turn) wanted(ctx context.Context, m rpc.Message) error {
 		return t.reads(m)
 	case sdk.ClientMethodFsWriteTextFile:
 		return t.writes(ctx, m)
+	case sdk.AgentMethodInitialize: // our own words
+		return t.agent.invalid("does not speak the Agent Client Protocol: it sends back what it is told; check command in the configuration", nil)
 	}
 	return t.x.Refuse(m, rpc.NotFound, "conclave does not do "+m.Method)
 }
