@@ -2,6 +2,9 @@ package backend
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
 
 	"conclave/internal/event"
 )
@@ -55,6 +58,24 @@ type Key struct {
 	Agent string `json:"agent,omitempty"`
 	// Optional: the provider does without.
 	Optional bool `json:"optional,omitempty"`
+}
+
+// Source names where the key comes from, never its value.
+func (k Key) Source() string {
+	for _, name := range k.Env {
+		if os.Getenv(name) != "" {
+			return name
+		}
+	}
+	switch {
+	case k.File != "" && k.Agent != "":
+		return fmt.Sprintf("the key of %s in %s", k.Agent, k.File)
+	case k.File != "":
+		return "the key in " + k.File
+	case len(k.Env) > 0:
+		return "a request without a key (set " + strings.Join(k.Env, " or ") + ")"
+	}
+	return "a request without a key"
 }
 
 // Clocks bound a stream. Zero is the default.

@@ -2,6 +2,8 @@ package claudecode
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -19,6 +21,40 @@ func failure(l line) *backend.Error {
 		}
 	}
 	return e
+}
+
+// notLoggedIn is what to do about it.
+const notLoggedIn = "Claude Code is not logged in: run claude in a terminal once and log in, or set "
+
+// blame puts a failure down to what is known of it: the program speaks of a login
+// where a key was refused, and of commands that are typed into its own window.
+func (s *session) blame(e *backend.Error) *backend.Error {
+	if e.Kind == backend.Auth {
+		said, _, _ := strings.Cut(e.Message, " · ") // what to do in its window
+		if e.Message = said; s.proxy == nil {
+			names := cmp.Or(strings.Join(s.key.Env, " or "), "ANTHROPIC_API_KEY")
+			return &backend.Error{Kind: backend.Auth, Message: notLoggedIn + names + " in the environment (it says: " + said + ")"}
+		}
+	}
+	return s.proxy.Blame(e, s.key)
+}
+
+// retried takes in that the program will ask its model again. A key that was refused
+// is refused again; a login may be renewed, once.
+func (t *turn) retried(l line) error {
+	switch kind := kindOfStatus(l.RetryStatus); {
+	case kind == backend.Auth && (t.proxy != nil || l.Attempt > 1):
+		said := ""
+		_ = json.Unmarshal(l.Error, &said)
+		return t.blame(&backend.Error{Kind: kind, Message: fmt.Sprintf("%s (%d)", cmp.Or(said, "not allowed"), l.RetryStatus)})
+	case t.proxy.Trouble() != nil:
+		t.pass(t.proxy.Trouble().Error()+"; trying again.\n", t.out.thinking)
+	case l.RetryStatus != 0:
+		t.pass(fmt.Sprintf("The model's server answers %d; trying again.\n", l.RetryStatus), t.out.thinking)
+	default:
+		t.pass("The model's server does not answer; trying again.\n", t.out.thinking)
+	}
+	return nil
 }
 
 func kindOfStatus(status int) backend.ErrorKind {

@@ -39,6 +39,10 @@ func play(part string) {
 		part: part, args: strings.Join(os.Args, " "), waiting: map[string]chan json.RawMessage{},
 		users: make(chan string, 100), halt: make(chan struct{}),
 	}
+	if part == "stub" {
+		fmt.Fprintln(os.Stderr, "Error: claude native binary not installed.")
+		os.Exit(1)
+	}
 	if slices.Contains(os.Args, "--version") {
 		fmt.Println(map[string]string{"ancient": "1.0.3 (Claude Code)"}[part])
 		return

@@ -91,6 +91,19 @@ var faults = map[string]func(f *fake, halt <-chan struct{}){
 		block("user", object{"type": "tool_result", "tool_use_id": "toolu_1", "content": "noon"})
 		f.result(nil)
 	},
+	"refused": func(f *fake, halt <-chan struct{}) {
+		f.print(object{"type": "system", "subtype": "api_retry", "attempt": 1, "error_status": 401, "error": "authentication_failed"})
+		<-halt
+	},
+	"stranger": func(f *fake, _ <-chan struct{}) {
+		f.result(object{"is_error": true, "result": "Not logged in · Please run /login"})
+	},
+	"patient": func(f *fake, _ <-chan struct{}) {
+		f.print(object{"type": "system", "subtype": "api_retry", "attempt": 1, "error_status": 529, "error": "overloaded"})
+		f.print(object{"type": "system", "subtype": "api_retry", "attempt": 2, "error_status": nil, "error": "unknown"})
+		f.speak(backendtest.Reply{Parts: []backendtest.Part{{Text: "At last."}}})
+		f.result(nil)
+	},
 	"fails": func(f *fake, _ <-chan struct{}) { f.fail(backend.Overloaded) },
 }
 
@@ -144,6 +157,9 @@ func TestFaults(t *testing.T) {
 		{part: "stubborn", text: "Try.", kind: backend.TimedOut, says: "nothing came", set: func(p *backend.Program) { p.Idle = idle }},
 		{part: "old", kind: backend.Invalid, says: "claude 2.0.14 is too old: Conclave needs 2.1 or newer; npm install"},
 		{part: "ancient", kind: backend.Invalid, says: "claude 1.0.3 is too old: Conclave needs 2.1 or newer; npm install"},
+		{part: "refused", kind: backend.Auth, says: "a request without a key (set SOME_KEY) was refused by 127.0.0.1:1", set: func(p *backend.Program) { p.Key.Env = []string{"SOME_KEY"} }},
+		{part: "stranger", kind: backend.Auth, says: "run claude in a terminal once and log in, or set ANTHROPIC_API_KEY in the environment (it says: Not logged in)", set: func(p *backend.Program) { p.BaseURL = "" }},
+		{part: "stub", kind: backend.Invalid, says: "claude does not run as it is installed; install it again (npm install"},
 		{part: "deaf", kind: backend.Broken, says: "without confirming what it was told"},
 	} {
 		t.Run(c.part, func(t *testing.T) {

@@ -13,6 +13,7 @@ type session struct {
 	kind    kind
 	native  string // the program's name of the conversation
 	tools   []backend.ToolSpec
+	key     backend.Key // where it comes from
 	process *cli.Process
 	proxy   *cli.Proxy // nil with the user's own login
 	unlock  func()

@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -22,6 +21,9 @@ var need = cli.Need{
 	Program: "claude", Least: cli.Version{Major: 2, Minor: 1},
 	Install: "npm install -g @anthropic-ai/claude-code@latest brings one",
 }
+
+// CheckVersion refuses what the program says of its version if it is too old.
+func CheckVersion(said string) error { return need.Check(said) }
 
 // server is the name our tools have before them: mcp__conclave__vote.
 const server = "conclave"
@@ -63,7 +65,7 @@ func (a *agent) start(ctx context.Context, in backend.Input, k kind, native stri
 		return nil, err
 	}
 	s := &session{
-		kind: k, native: native, tools: in.Tools, unlock: unlock, closing: a.closing,
+		kind: k, native: native, tools: in.Tools, key: a.program.Key, unlock: unlock, closing: a.closing,
 		waiting: map[string]chan line{}, listed: make(chan struct{}), begun: make(chan struct{}),
 	}
 	env, err := a.environment(s, in.Room)
@@ -76,8 +78,8 @@ func (a *agent) start(ctx context.Context, in backend.Input, k kind, native stri
 	}
 	close(s.begun)
 	if err := s.greet(ctx, in.System); err != nil {
-		if dead, ok := errors.AsType[*deadError](err); ok {
-			err = a.explain(ctx, in.Room, env, native, dead.end)
+		if errors.Is(err, errDead) {
+			err = a.explain(ctx, in.Room, env, native, s.process)
 		}
 		s.end()
 		return nil, err
@@ -121,12 +123,14 @@ func (a *agent) command() []string {
 
 // calm keeps the program to its work: no traffic but with its model, no shells in
 // the background that nobody would hear of, no limit on how long our tools take. Files that are only named in
-// what is said (@name) are not read: it would ask nobody.
+// what is said (@name) are not read: it would ask nobody. A model that does not answer
+// is tried a few times within seconds, not for minutes: whoever asked for the turn
+// decides what comes then.
 var calm = []string{
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 	"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
 	"MCP_TOOL_TIMEOUT=604800000", "CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT=604800000", "MAX_MCP_OUTPUT_TOKENS=100000",
-	"CLAUDE_CODE_DISABLE_ATTACHMENTS=1",
+	"CLAUDE_CODE_DISABLE_ATTACHMENTS=1", "CLAUDE_CODE_MAX_RETRIES=3",
 }
 
 // environment is all the program knows besides its arguments. The key is not in it.
@@ -154,6 +158,9 @@ func (a *agent) environment(s *session, room backend.Room) ([]string, error) {
 	return env, nil
 }
 
+// errDead is that the process ended before it answered.
+var errDead = errors.New("the program has ended")
+
 // hurry ends a command before it was silent for longer than the program may be.
 func (a *agent) hurry() []string {
 	idle := cmp.Or(time.Duration(a.program.Idle), cli.DefaultIdle)
@@ -163,11 +170,6 @@ func (a *agent) hurry() []string {
 		fmt.Sprintf("BASH_DEFAULT_TIMEOUT_MS=%d", min(most, 2*time.Minute).Milliseconds()),
 	}
 }
-
-// A deadError is that the process ended before it answered.
-type deadError struct{ end *backend.Error }
-
-func (e *deadError) Error() string { return e.end.Error() }
 
 // greet waits until the program answers and has fetched our tools.
 func (s *session) greet(ctx context.Context, system string) error {
@@ -196,7 +198,7 @@ func (s *session) greet(ctx context.Context, system string) error {
 			}
 			return s.odd(fmt.Sprintf("did not answer within %v", startLimit))
 		case <-s.process.Done():
-			return &deadError{s.process.Ended()}
+			return errDead
 		case <-s.closing:
 			return errClosed
 		case <-ctx.Done():
@@ -217,23 +219,10 @@ func (s *session) manner(system string) string {
 	return system + "\n\nTools that are named above have other names where you call them: " + strings.Join(names, "; ") + "."
 }
 
-// explain says why a process ended at once: its conversation is lost, the program
-// is too old to know what it was asked, or something else.
-func (a *agent) explain(ctx context.Context, room backend.Room, env []string, native string, dead *backend.Error) error {
-	if native != "" && strings.Contains(dead.Message, "No conversation found") {
+// explain says why a process ended at once.
+func (a *agent) explain(ctx context.Context, room backend.Room, env []string, native string, p *cli.Process) error {
+	if native != "" && strings.Contains(p.Complaints(), "No conversation found") {
 		return errLost
 	}
-	var said bytes.Buffer
-	argv := append(a.command(), "--version")
-	run, err := room.Start(ctx, backend.Start{Argv: argv, Env: env, Stdout: &said, Stderr: &said})
-	if err != nil {
-		return dead
-	}
-	if exit, err := run.Wait(); err != nil || exit != 0 {
-		return dead
-	}
-	if err := need.Check(said.String()); err != nil {
-		return err
-	}
-	return dead
+	return need.Explain(ctx, room, append(a.command(), "--version"), env, p)
 }

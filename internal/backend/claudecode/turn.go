@@ -307,7 +307,7 @@ func (t *turn) result(l line) {
 	t.usage = t.usage.Add(u)
 	t.stop, t.failed = stop(l.StopReason), nil
 	if l.IsError {
-		t.failed = failure(l)
+		t.failed = t.blame(failure(l))
 	}
 }
 
@@ -318,6 +318,8 @@ func (t *turn) system(l line) error {
 		if t.state == "idle" && t.results > 0 && !t.echoed && len(t.pending) > 0 {
 			return t.odd("finished without confirming what it was told")
 		}
+	case "api_retry":
+		return t.retried(l)
 	case "init":
 		if t.version == "" {
 			t.version = l.Version

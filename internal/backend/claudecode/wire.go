@@ -25,7 +25,11 @@ type line struct {
 	Event    json.RawMessage `json:"event"`
 	State    string          `json:"state"` // session_state_changed
 
-	// Of a message of the assistant's that the program made up.
+	// system/api_retry
+	Attempt     int `json:"attempt"`
+	RetryStatus int `json:"error_status"`
+
+	// Of a message of the assistant's that the program made up, and of api_retry.
 	Error json.RawMessage `json:"error"`
 
 	// system/init

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"conclave/internal/backend"
@@ -66,10 +67,20 @@ func Start(ctx context.Context, room backend.Room, c Command) (*Process, error) 
 		for _, f := range []*os.File{theirIn, in, out, theirOut} {
 			f.Close()
 		}
-		return nil, broken("start "+c.Argv[0], err)
+		return nil, unstarted(c.Argv[0], err)
 	}
 	go p.own(c.Hear, theirIn, theirOut)
 	return p, nil
+}
+
+// unstarted is that a program could not be started. A file that is none will not be
+// one the next time.
+func unstarted(name string, err error) error {
+	if errors.Is(err, syscall.ENOEXEC) {
+		return &backend.Error{Kind: backend.Invalid, Err: err,
+			Message: name + " is no program of this machine; its installation was perhaps not finished: install it again"}
+	}
+	return broken("start "+name, err)
 }
 
 // own waits for the program and for whoever reads and writes.

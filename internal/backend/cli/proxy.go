@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/rand"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,9 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
+
+	"conclave/internal/backend"
 )
 
 // A Target is where a program's model is reached, and how to identify there.
@@ -32,12 +36,17 @@ type Proxy struct {
 	// Token is what it is given as its key.
 	Token string
 
+	host      string // of the model
 	server    *http.Server
 	transport *http.Transport
 	mu        sync.Mutex
 	closed    bool
 	serving   sync.WaitGroup
+	trouble   *backend.Error
 }
+
+// dialLimit is how long a connection may take to come about.
+const dialLimit = 10 * time.Second
 
 // NewProxy serves on the loopback until Close.
 func NewProxy(t Target) (*Proxy, error) {
@@ -50,15 +59,24 @@ func NewProxy(t Target) (*Proxy, error) {
 		return nil, broken("listen for the program's requests", err)
 	}
 	p := &Proxy{
-		URL: "http://" + l.Addr().String(), Token: "conclave-" + rand.Text(),
+		URL: "http://" + l.Addr().String(), Token: "conclave-" + rand.Text(), host: base.Host,
 		transport: http.DefaultTransport.(*http.Transport).Clone(),
 	}
+	p.transport.DialContext = (&net.Dialer{Timeout: dialLimit, KeepAlive: 30 * time.Second}).DialContext
 	silent := log.New(io.Discard, "", 0) // requests are nobody's business
 	through := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { t.rewrite(r, base) },
 		Transport:     p.transport,
 		FlushInterval: -1, // each event as it comes
 		ErrorLog:      silent,
+		ModifyResponse: func(r *http.Response) error {
+			p.note(nil)
+			if r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden {
+				r.Header.Set("X-Should-Retry", "false") // the key will not get any better
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { p.unreached(w, r, err) },
 	}
 	p.server = &http.Server{ErrorLog: silent, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.enter() {
@@ -115,6 +133,55 @@ func (p *Proxy) knows(r *http.Request) bool {
 		}
 	}
 	return false
+}
+
+// unreached tells the program, in a form that each provider's clients read, that
+// nobody answers where the model should be.
+func (p *Proxy) unreached(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // it has hung up
+	}
+	e := &backend.Error{Kind: backend.Unreachable, Err: err,
+		Message: p.host + " cannot be reached (check the network, a proxy or base_url; conclave doctor tells what can be reached)"}
+	p.note(e)
+	body, _ := json.Marshal(map[string]any{ // strings alone
+		"type": "error", "error": map[string]string{"type": "api_error", "code": string(e.Kind), "message": e.Error()},
+	})
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadGateway)
+	_, _ = w.Write(body)
+}
+
+func (p *Proxy) note(e *backend.Error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.trouble = e
+}
+
+// Trouble is why the model could not be reached when that was tried last; nil if it
+// answered, whatever it said. A nil Proxy has none.
+func (p *Proxy) Trouble() *backend.Error {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.trouble
+}
+
+// Blame is what a failed turn is put down to: what the program made of it, or what
+// is known better. Key is what the model was asked with.
+func (p *Proxy) Blame(e *backend.Error, key backend.Key) *backend.Error {
+	if p == nil {
+		return e
+	}
+	switch known := p.Trouble(); {
+	case known != nil && !e.Kind.Final():
+		return known
+	case e.Kind == backend.Auth:
+		return &backend.Error{Kind: backend.Auth, Message: fmt.Sprintf("%s was refused by %s: %s", key.Source(), p.host, e.Message), Err: e.Err}
+	}
+	return e
 }
 
 // Close cuts whatever is under way and returns when nothing is.

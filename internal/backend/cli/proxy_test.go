@@ -2,12 +2,15 @@ package cli_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"conclave/internal/backend"
 	"conclave/internal/backend/cli"
 )
 
@@ -92,5 +95,50 @@ func TestProxyStreams(t *testing.T) {
 	p.Close()
 	if _, err := body.ReadString('\n'); err == nil {
 		t.Error("the answer was not cut")
+	}
+}
+
+// Where nobody answers, the program and the turn are told which host that is; once it
+// answers the trouble is over. A key that is refused is not worth another try, and is
+// named by where it comes from.
+func TestProxyTrouble(t *testing.T) {
+	t.Setenv("SOME_KEY", "sk-wrong")
+	key := backend.Key{Env: []string{"OTHER_KEY", "SOME_KEY"}}
+	status := http.StatusUnauthorized
+	model := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(status) }))
+	host := model.Listener.Addr().String()
+	model.Listener.Close()
+	p, err := cli.NewProxy(cli.Target{BaseURL: "http://" + host, Key: "sk-wrong", Header: "X-Api-Key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	res := get(t, p.URL, "X-Api-Key", p.Token)
+	var body struct {
+		Type  string
+		Error struct{ Type, Message string }
+	}
+	if err := json.NewDecoder(res.Body).Decode(&body); err != nil || res.StatusCode != http.StatusBadGateway || body.Type != "error" || !strings.HasPrefix(body.Error.Message, host+" cannot be reached") {
+		t.Errorf("%s with %+v, %v", res.Status, body, err)
+	}
+	e := p.Blame(&backend.Error{Kind: backend.Overloaded, Message: "502"}, key)
+	if e.Kind != backend.Unreachable || !strings.HasPrefix(e.Message, host+" cannot be reached") {
+		t.Errorf("blamed %v", e)
+	}
+	l, err := net.Listen("tcp", host)
+	if err != nil {
+		t.Skip("the port was taken meanwhile: ", err)
+	}
+	model.Listener = l
+	model.Start()
+	defer model.Close()
+	if res := get(t, p.URL, "X-Api-Key", p.Token); res.StatusCode != status || res.Header.Get("X-Should-Retry") != "false" {
+		t.Errorf("%s, %v", res.Status, res.Header)
+	}
+	if e := p.Trouble(); e != nil {
+		t.Errorf("it still has %v", e)
+	}
+	if e := p.Blame(&backend.Error{Kind: backend.Auth, Message: "no"}, key); e.Kind != backend.Auth || e.Message != "SOME_KEY was refused by "+host+": no" {
+		t.Errorf("blamed %v", e)
 	}
 }

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"conclave/internal/backend"
 )
@@ -51,6 +54,36 @@ func (n Need) Check(said string) error {
 		return n.refuse(fmt.Sprintf("%s %s is too old: Conclave", n.Program, whole))
 	}
 	return nil
+}
+
+// tellLimit is how long a program may take to say its version.
+const tellLimit = 20 * time.Second
+
+// Explain says why a program ended before it had answered anything: it is too old to
+// know what it was asked, it does not run at all, or something else. Argv is the
+// command that makes it say its version.
+func (n Need) Explain(ctx context.Context, room backend.Room, argv, env []string, p *Process) error {
+	dead := p.Ended()
+	ctx, cancel := context.WithTimeout(ctx, tellLimit)
+	defer cancel()
+	var said bytes.Buffer
+	complaints := &tail{}
+	run, err := room.Start(ctx, backend.Start{Argv: argv, Env: env, Stdout: &said, Stderr: complaints})
+	if err != nil {
+		return dead
+	}
+	exit, err := run.Wait()
+	switch {
+	case err != nil || ctx.Err() != nil || exit > 127:
+		return dead // somebody ended it
+	case exit != 0:
+		why := cmp.Or(complaints.String(), strings.TrimSpace(said.String()), fmt.Sprintf("exit code %d", exit))
+		return &backend.Error{Kind: backend.Invalid, Message: fmt.Sprintf("%s does not run as it is installed; install it again (%s), and see whether %s --version works in a terminal. It says: %s", n.Program, n.Install, n.Program, why)}
+	}
+	if err := n.Check(said.String()); err != nil {
+		return err
+	}
+	return dead
 }
 
 func (n Need) refuse(why string) error {

@@ -3,6 +3,7 @@ package codex
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"conclave/internal/backend"
@@ -72,7 +73,7 @@ func TestOwnLogin(t *testing.T) {
 	room := cell{home: home}
 	t.Setenv("CODEX_HOME", user)
 	a := New(backend.Program{Provider: "codex"}, "").(*agent)
-	if _, err := a.furnish(room, nil); backend.KindOf(err) != backend.Auth {
+	if _, err := a.furnish(room, nil); backend.KindOf(err) != backend.Auth || strings.Contains(err.Error(), "auth.json") || !strings.Contains(err.Error(), "run codex login") {
 		t.Errorf("without a login: %v", err)
 	}
 	if err := os.WriteFile(Login(), []byte("login"), 0o600); err != nil {

@@ -26,6 +26,9 @@ const (
 // need is the version whose protocol this package speaks.
 var need = cli.Need{Program: "codex", Least: cli.Version{Major: 0, Minor: 160}, Install: "npm install -g @openai/codex"}
 
+// CheckVersion refuses what Codex says of its version if it is too old.
+func CheckVersion(said string) error { return need.Check(said) }
+
 // settings are Codex's own, in its config.toml. Nothing is sent to anybody but the
 // model, nothing is fetched, and tools are off that cannot be asked about (a
 // search by the provider) or that get in the way of ours. Settings that lie in the
@@ -79,7 +82,7 @@ func (a *agent) furnish(room backend.Room, proxy *cli.Proxy) (env []string, err 
 	if proxy != nil {
 		model += fmt.Sprintf(through, strconv.Quote(proxy.URL))
 		env = append(env, keyVar+"="+proxy.Token)
-	} else if err := login(home); err != nil {
+	} else if err := a.login(home); err != nil {
 		return nil, err
 	}
 	if err := cli.WriteFile(home, filepath.Join(folder, "config.toml"), fmt.Appendf(nil, settings, model, strconv.Quote(room.Dir()))); err != nil {
@@ -107,11 +110,11 @@ func Login() string {
 
 // login leads from Codex's home to the user's own login. It is not copied: what
 // renews a copy makes the original worthless.
-func login(home string) error {
+func (a *agent) login(home string) error {
 	name := Login()
 	if _, err := os.Stat(name); err != nil {
-		return &backend.Error{Kind: backend.Auth, Err: err,
-			Message: "codex has neither a key nor a login; run codex login, or give it a key"}
+		return &backend.Error{Kind: backend.Auth,
+			Message: "codex has neither a key nor a login: run codex login in a terminal once, or set " + cmp.Or(strings.Join(a.Key.Env, " or "), "OPENAI_API_KEY") + " in the environment"}
 	}
 	if err := cli.Lead(home, filepath.Join(folder, "auth.json"), name); err != nil {
 		return broken("lead codex to its login", err)

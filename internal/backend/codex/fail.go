@@ -32,7 +32,7 @@ var kinds = map[string]backend.ErrorKind{
 }
 
 // failure is why a turn that has ended was none.
-func (s turnState) failure() error {
+func (s turnState) failure() *backend.Error {
 	switch {
 	case s.Status == "completed":
 		return nil
@@ -92,7 +92,8 @@ func (e *turnError) words() string {
 	if api, ok := e.api(); ok && api.Message != "" {
 		return api.Message
 	}
-	return cmp.Or(e.Message, e.Details, "it does not say why")
+	said, _, _ := strings.Cut(e.Message, ", url: http://127.0.0.1:") // our proxy is nobody's concern
+	return cmp.Or(said, e.Details, "it does not say why")
 }
 
 func status(code int) backend.ErrorKind {

@@ -58,6 +58,10 @@ type fakeThread struct {
 }
 
 func fake(like string) int {
+	if like == "ancient" {
+		fmt.Println("codex-cli 0.1.0")
+		return 0
+	}
 	if like == "stubborn" {
 		signal.Ignore(syscall.SIGINT, syscall.SIGTERM)
 	}

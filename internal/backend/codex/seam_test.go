@@ -86,6 +86,15 @@ func TestTooOld(t *testing.T) {
 	}
 }
 
+// One that is so old that it does not even serve is asked for its version.
+func TestAncient(t *testing.T) {
+	s := newSeat(t, "ancient", scene(says("Hello.")), 0)
+	_, err := s.say(t.Context(), user("hello"))
+	if backend.KindOf(err) != backend.Invalid || !strings.Contains(err.Error(), "codex 0.1.0 is too old: Conclave needs 0.160 or newer; npm install") {
+		t.Errorf("ended with %v", err)
+	}
+}
+
 // A program that is not there is named, with the way to get it.
 func TestNotThere(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"conclave/internal/backend"
@@ -16,7 +17,9 @@ type server struct {
 	link  rpc.Link
 	proxy *cli.Proxy // nil with the user's own login
 	room  string     // its key
-	ready bool       // it has introduced itself, and is one we can speak with
+	argv  []string   // how it was started, and the environment for it
+	env   []string
+	ready bool // it has introduced itself, and is one we can speak with
 	// loaded are the threads it has in its memory.
 	loaded map[string]bool
 }
@@ -72,6 +75,7 @@ func (a *agent) start(ctx context.Context, room backend.Room) (_ *server, err er
 		return nil, err
 	}
 	s.link.Bind(p)
+	s.argv, s.env = argv, env
 	return s, nil
 }
 
@@ -96,13 +100,25 @@ func (t *turn) greet(ctx context.Context) error {
 		return &backend.Error{Kind: backend.Invalid, Err: refusal, Message: fmt.Sprintf("codex does not speak the protocol Conclave does, which %v and newer do; %s", need.Least, need.Install)}
 	}
 	if err != nil {
-		return err
+		return t.unanswered(ctx, err)
 	}
 	if err := need.Check(version(hello.UserAgent)); err != nil {
 		return err
 	}
 	t.server.ready = true
 	return t.x.Tell("initialized", nil)
+}
+
+// unanswered is why a server has not introduced itself.
+func (t *turn) unanswered(ctx context.Context, err error) error {
+	s := t.server
+	select {
+	case <-s.link.Process().Done():
+		argv := append(slices.Clone(s.argv[:len(s.argv)-1]), "--version") // instead of app-server
+		return need.Explain(ctx, t.in.Room, argv, s.env, s.link.Process())
+	default:
+		return err
+	}
 }
 
 // call asks something that has to be answered soon.

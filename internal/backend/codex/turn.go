@@ -128,8 +128,8 @@ func (t *turn) speak(ctx context.Context, clock *cli.Clock) error {
 		case t.ending:
 			return t.finish(ctx)
 		}
-		if err := t.state.failure(); err != nil {
-			return err
+		if e := t.state.failure(); e != nil {
+			return t.server.proxy.Blame(e, t.agent.Key)
 		}
 		if len(t.unheard) == 0 {
 			t.end()

@@ -132,7 +132,7 @@ func headline(k backend.ErrorKind, code int, s *StatusError, provider string, ke
 	}
 	switch {
 	case k == backend.Auth:
-		return source(key) + " was refused by " + provider
+		return key.Source() + " was refused by " + provider
 	case k == backend.RateLimited:
 		return provider + " asks to wait"
 	case k == backend.Overloaded:
@@ -147,22 +147,4 @@ func headline(k backend.ErrorKind, code int, s *StatusError, provider string, ke
 		return fmt.Sprintf("%s answered with a redirection to %s, which is not followed; set the base URL to where it leads", provider, brief(s.Header.Get("Location")))
 	}
 	return provider + " will not take the request"
-}
-
-// source names the key, never its value.
-func source(key backend.Key) string {
-	for _, name := range key.Env {
-		if os.Getenv(name) != "" {
-			return name
-		}
-	}
-	switch {
-	case key.File != "" && key.Agent != "":
-		return fmt.Sprintf("the key of %s in %s", key.Agent, key.File)
-	case key.File != "":
-		return "the key in " + key.File
-	case len(key.Env) > 0:
-		return "a request without a key (set " + strings.Join(key.Env, " or ") + ")"
-	}
-	return "a request without a key"
 }
