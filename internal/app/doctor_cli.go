@@ -2,10 +2,16 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os/exec"
 	"slices"
+	"strings"
+	"syscall"
 
 	"conclave/internal/backend"
+	"conclave/internal/backend/claudecode"
+	"conclave/internal/backend/codex"
 	"conclave/internal/config"
 )
 
@@ -30,12 +36,45 @@ func (x *checkup) agentPrograms(ctx context.Context) {
 		}
 		if _, err := exec.LookPath(kind.Command); err != nil {
 			x.ok(kind.Command, "not installed, and nothing here needs it")
-		} else if v, err := versionOf(ctx, kind.Command); err != nil {
-			x.warn(kind.Command, "see whether "+kind.Command+" --version works in a terminal", "is installed and does not say its version: %v", err)
+		} else if v, wrong, do := fitness(ctx, kind.Type, kind.Command); wrong != "" {
+			x.warn(kind.Command, do, "%s", wrong)
+		} else if standing, ok := standingOf(kind); ok {
+			x.ok(kind.Command, "%s, %s", v, standing)
 		} else {
-			x.ok(kind.Command, "%s, %s", v, standingOf(kind.Type))
+			x.warn(kind.Command, "to use it, "+toUse[kind.Type]+", or set "+strings.Join(kind.Keys, " or ")+" in the environment", "%s, %s", v, standing)
 		}
 	}
+}
+
+// toUse is how programs are logged in.
+var toUse = map[string]string{
+	"claude_code": "run claude in a terminal once and log in", "codex": "run codex login in a terminal once",
+}
+
+// versionChecks refuse versions of programs that are too old.
+var versionChecks = map[string]func(said string) error{"claude_code": claudecode.CheckVersion, "codex": codex.CheckVersion}
+
+// fitness is the version of a program, or what is wrong with it and what to do then.
+func fitness(ctx context.Context, provider, name string) (version, wrong, do string) {
+	install := "install it again: npm install -g " + packages[provider] + "@latest"
+	v, err := versionOf(ctx, name)
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok && len(failed.Stderr) > 0 {
+		first, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n")
+		err = fmt.Errorf("%w: %s", err, first)
+	}
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return "", name + " is no program of this machine; its installation was perhaps not finished", install
+	case err != nil:
+		return "", fmt.Sprintf("is installed and does not say its version: %v", err), "see whether " + name + " --version works in a terminal; if not, " + install
+	}
+	if check := versionChecks[provider]; check != nil {
+		if err := check(v); err != nil {
+			wrong, _, _ := strings.Cut(err.Error(), "; npm ") // which is told as what to do
+			return v, wrong, "npm install -g " + packages[provider] + "@latest"
+		}
+	}
+	return v, "", ""
 }
 
 // configured looks at the program of one agent.
@@ -52,13 +91,13 @@ func (x *checkup) configured(ctx context.Context, c config.Agent) {
 		x.problem(area, "set "+orList(c.CLI.Key), "agent %s: %v", c.ID, err)
 		return
 	case key == "" && c.CLI.BaseURL == "" && len(logins(area)) > 0 && !loggedIn(area):
-		x.problem(area, "log it in, or set "+orList(c.CLI.Key), "agent %s: %s has neither a key nor a login", c.ID, at.files[0])
+		x.problem(area, toUse[area]+", or set "+orList(c.CLI.Key), "agent %s: %s has neither a key nor a login", c.ID, at.files[0])
 		return
 	}
 	if slices.Equal(c.CLI.Command, nil) { // what else a program is asked with is not known
-		v, err := versionOf(ctx, at.files[0])
-		if err != nil {
-			x.warn(area, "see whether "+at.files[0]+" --version works in a terminal", "agent %s: it does not say its version: %v", c.ID, err)
+		v, wrong, do := fitness(ctx, area, at.files[0])
+		if wrong != "" {
+			x.problem(area, do, "agent %s: %s", c.ID, wrong)
 			return
 		}
 		x.ok(area, "agent %s: %s, %s", c.ID, v, at.files[0])
@@ -68,13 +107,12 @@ func (x *checkup) configured(ctx context.Context, c config.Agent) {
 }
 
 // standingOf is whether a program could be used as it is.
-func standingOf(provider string) string {
-	kind, _ := config.FindProgram(provider)
-	if loggedIn(provider) {
-		return "logged in"
+func standingOf(kind config.Program) (string, bool) {
+	if loggedIn(kind.Type) {
+		return "logged in", true
 	}
-	if key, err := findKey(backend.Model{Provider: provider, Key: backend.Key{Env: kind.Keys, Optional: true}}); err == nil && key != "" {
-		return "with a key"
+	if key, err := findKey(backend.Model{Provider: kind.Type, Key: backend.Key{Env: kind.Keys, Optional: true}}); err == nil && key != "" {
+		return "with a key", true
 	}
-	return "neither logged in nor with a key"
+	return "neither logged in nor with a key", false
 }
