@@ -70,12 +70,7 @@ func (w *watch) handOver(ctx context.Context) error {
 }
 
 // noun is what is watched.
-func (w *watch) noun() string {
-	if namesTeam(w.id) {
-		return "team"
-	}
-	return "run"
-}
+func (w *watch) noun() string { return flowNoun(w.id) }
 
 // whatNext is what can be done with a run or a team in the background.
 func whatNext(id event.FlowID) string {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"conclave/internal/control"
@@ -93,17 +93,17 @@ func table(w io.Writer, rows [][]string, width int) {
 	wide := make([]int, len(rows[0]))
 	for _, r := range rows {
 		for i, cell := range r {
-			wide[i] = max(wide[i], runewidth.StringWidth(cell))
+			wide[i] = max(wide[i], ansi.StringWidth(cell))
 		}
 	}
 	for _, r := range rows {
 		var b strings.Builder
 		for i, cell := range r[:len(r)-1] {
-			b.WriteString(cell + strings.Repeat(" ", wide[i]-runewidth.StringWidth(cell)+2))
+			b.WriteString(cell + strings.Repeat(" ", wide[i]-ansi.StringWidth(cell)+2))
 		}
 		last := r[len(r)-1]
 		if width > 0 {
-			last = fit(last, width-runewidth.StringWidth(b.String())-1)
+			last = fit(last, width-ansi.StringWidth(b.String())-1)
 		}
 		fmt.Fprintln(w, strings.TrimRight(b.String()+last, " "))
 	}

@@ -45,11 +45,22 @@ func (w *watch) signal(s os.Signal) {
 		signal.Reset(os.Interrupt)
 	case s == os.Interrupt && w.request == nothing:
 		w.request, w.cancel = asked, time.After(second)
-		w.screen.notice("Cancelling; press Ctrl-C again to leave the run as it is, to be resumed.")
+		w.screen.notice("Cancelling; press Ctrl-C again to leave the " + w.noun() + " as it is, to be resumed.")
 	default:
 		w.hand = w.hand || s == syscall.SIGQUIT
 		w.leave()
 	}
+}
+
+// flowNoun is what people call a flow, by its id.
+func flowNoun(id event.FlowID) string {
+	switch {
+	case namesSession(id):
+		return "conversation"
+	case namesTeam(id):
+		return "team"
+	}
+	return "run"
 }
 
 // leave stops our driving. A run that is not cancelled yet will not be.
@@ -62,7 +73,9 @@ func (w *watch) leave() {
 
 func (w *watch) askCancel(ctx context.Context) error {
 	w.cancel, w.request = nil, cancelling
-	w.screen.notice("Cancelling; press Ctrl-C again to leave without waiting for the end.")
+	if _, live := w.screen.(*terminal); live { // elsewhere the line before still stands
+		w.screen.notice("Cancelling; press Ctrl-C again to leave without waiting for the end.")
+	}
 	return w.c.Send(ctx, w.id, event.Fact{ID: cancelID(), Body: event.CancelRequested{By: "Ctrl-C"}})
 }
 

@@ -193,13 +193,7 @@ func (e *env) heard(ctx context.Context, c control.Control, id event.FlowID, ref
 	case over:
 		fmt.Fprintln(e.Out, done)
 	default:
-		what := "run"
-		if namesSession(id) {
-			what = "conversation"
-		} else if namesTeam(id) {
-			what = "team"
-		}
-		fmt.Fprintf(e.Out, "Noted. Nobody drives the %s now; it is told when it goes on: conclave resume %s\n", what, id)
+		fmt.Fprintf(e.Out, "Noted. Nobody drives the %s now; it is told when it goes on: conclave resume %s\n", flowNoun(id), id)
 	}
 	return ctx.Err()
 }

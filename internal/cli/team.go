@@ -96,6 +96,11 @@ func memberOf(t view.Team, typed string) (view.TeamMember, error) {
 		}
 		names = append(names, string(m.Agent))
 	}
+	for _, r := range t.Started.Roles {
+		if r.Name == typed && t.Ended == nil {
+			return view.TeamMember{}, control.Usagef("%s is a role that has not been brought in yet; write to the leader: conclave team message %s \"text\"", typed, t.ID)
+		}
+	}
 	return view.TeamMember{}, control.Usagef("%s has no member %q; it has: %s", t.ID, typed, strings.Join(names, ", "))
 }
 

@@ -216,11 +216,17 @@ func (w *watch) printOutcome(ctx context.Context, t view.Team) error {
 // deliverables names what a team has made and where it is.
 func deliverables(t view.Team) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s; %s\n", plural(t.Turns, "turn"), plural(len(t.Members)-1, "member"), teamCost(t))
+	fmt.Fprintf(&b, "%s, %s; %s\n", plural(t.Turns, "turn"), plural(len(t.Members), "member"), teamCost(t))
 	if t.Ended != nil && len(t.Ended.Deliverables) > 0 {
 		b.WriteString("What it has made:\n")
 		for _, f := range t.Ended.Deliverables {
 			fmt.Fprintf(&b, "  %s\n", view.OneLine(f))
+		}
+	}
+	if undone := t.Undone(); len(undone) > 0 {
+		b.WriteString("What was left undone:\n")
+		for _, x := range undone {
+			fmt.Fprintf(&b, "  %s: %s (%s)\n", view.OneLine(x.Task), view.OneLine(x.Title), x.Owner)
 		}
 	}
 	fmt.Fprintf(&b, "It is in %s\nSee it with: conclave team files %s\n", view.OneLine(sharedTree(t)), t.ID)

@@ -168,6 +168,8 @@ func recipients(to []event.AgentID) string {
 // mailSort is what a message is, with the task it is about.
 func mailSort(m view.TeamMail) string {
 	switch m.Kind {
+	case view.MailPerson:
+		return "message"
 	case view.MailTask:
 		return "task " + view.OneLine(m.Task)
 	case view.MailReport:
@@ -205,7 +207,7 @@ func memberWords(m view.TeamMember) string {
 	out := m.State
 	switch {
 	case m.State == view.MemberLost:
-		out += ": " + view.OneLine(m.Lost)
+		out = m.Gone()
 	case m.Doing != "":
 		out = view.OneLine(m.Doing)
 	}
@@ -218,9 +220,10 @@ func memberWords(m view.TeamMember) string {
 	return out
 }
 
-// phaseLine is how far a team is: "● Requirements ─ ◐ Design ─ ○ QA".
+// phaseLine is how far a team is: "● Requirements ─ ◐ Design ─ ○ QA". What was left
+// when it ended is crossed out.
 func phaseLine(t view.Team) string {
-	signs := map[string]string{view.PhaseDone: "●", view.PhaseNow: "◐", view.PhaseAhead: "○"}
+	signs := map[string]string{view.PhaseDone: "●", view.PhaseNow: "◐", view.PhaseAhead: "○", view.PhaseLeft: "✗"}
 	var out []string
 	for _, p := range t.Phases {
 		out = append(out, signs[p.State]+" "+view.OneLine(p.Name))
@@ -262,6 +265,9 @@ func teamEndedWords(t view.Team) string {
 		event.StatusSuccess: "the team has finished", event.StatusError: "the team has failed",
 		event.StatusTimeout: "the time of the team was over", event.StatusCancelled: "the team was stopped",
 	}[d.Status]
+	if d.Status == event.StatusSuccess && d.Why != "" {
+		out += " and left something undone" // its leader has said why
+	}
 	if d.Why != "" {
 		out += ": " + view.OneLine(d.Why)
 	}

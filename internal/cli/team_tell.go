@@ -65,10 +65,24 @@ func (e *env) messageTeam(ctx context.Context, c control.Control, typed string, 
 	if len(m.To) > 0 {
 		who = recipients(m.To)
 	}
-	if err := e.tellJob(ctx, c, id, f, "In the mailbox of "+who+"."); err != nil || !wait {
+	if err := e.tellTeam(ctx, c, t, f, "In the mailbox of "+who+"."); err != nil || !wait {
 		return err
 	}
 	return e.awaitFate(ctx, c, id, f.ID)
+}
+
+// tellTeam tells a team something. If nobody drove it, it is said that somebody does
+// now: whoever only wanted to leave a word would not expect it to go on and spend.
+func (e *env) tellTeam(ctx context.Context, c control.Control, t view.Team, f event.Fact, done string) error {
+	_, driven, err := c.Driver(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	if err := e.tellJob(ctx, c, t.ID, f, done); err != nil || driven || t.Trouble() != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "Nobody drove it; a background process goes on with it. Stop it with: conclave team stop %s\n", t.ID)
+	return nil
 }
 
 // awaitFate waits until a message has reached everybody it is for, or cannot.
@@ -123,7 +137,7 @@ The leader decides how; to end the team at once: conclave team stop`,
 					return control.Usagef("%s was already over: %s", id, t.Ended.Status)
 				}
 				f := event.Fact{ID: jobID("wrap-up"), Body: event.WrapUpRequested{By: "conclave team wrap-up"}}
-				return e.tellJob(cmd.Context(), c, id, f, "The leader is told to come to an end.")
+				return e.tellTeam(cmd.Context(), c, t, f, "The leader is told to come to an end.")
 			})
 		},
 	}
@@ -164,11 +178,13 @@ func (e *env) stopMember(ctx context.Context, c control.Control, id event.FlowID
 		return err
 	case t.Ended != nil:
 		return control.Usagef("%s was already over: %s", id, t.Ended.Status)
+	case m.Leader:
+		return control.Usagef("the leader cannot be stopped alone; end the team with: conclave team stop %s", id)
 	case m.State == view.MemberLost:
-		return control.Usagef("%s was lost already: %s", m.Agent, view.OneLine(m.Lost))
+		return control.Usagef("%s does not act any more already: %s", m.Agent, m.Gone())
 	}
 	f := event.Fact{ID: jobID("stop"), Body: event.StopRequested{Target: m.Agent, By: "conclave team stop"}}
-	return e.tellJob(ctx, c, id, f, fmt.Sprintf("%s is stopped.", m.Agent))
+	return e.tellTeam(ctx, c, t, f, fmt.Sprintf("%s is stopped.", m.Agent))
 }
 
 // stopTeam ends a team, wherever it is driven, and waits until nobody drives it any

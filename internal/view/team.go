@@ -79,7 +79,9 @@ type TeamMember struct {
 	Turns   int             `json:"turns"`
 	Queued  int             `json:"queued,omitempty"`
 	Usage   event.Usage     `json:"usage,omitzero"`
-	Lost    string          `json:"lost,omitempty"`
+	// Lost is why it does not act any more; Stopped: a person has wanted it.
+	Lost    string `json:"lost,omitempty"`
+	Stopped bool   `json:"stopped,omitempty"`
 	// Dir is its tree; Commit the newest of it; Unmerged: it is not in the shared one.
 	Dir      string `json:"dir,omitempty"`
 	Commit   string `json:"commit,omitempty"`
@@ -133,9 +135,10 @@ const (
 	PhaseAhead = "ahead"
 	PhaseNow   = "now"
 	PhaseDone  = "done"
+	PhaseLeft  = "left" // undone, or never begun, and the team is over
 )
 
-// A TeamPhase is a stage of the work: "ahead", "now" or "done".
+// A TeamPhase is a stage of the work: "ahead", "now", "done" or "left".
 type TeamPhase struct {
 	Name    string          `json:"name"`
 	State   string          `json:"state"`

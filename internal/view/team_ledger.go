@@ -68,8 +68,19 @@ func (t Team) reported(e event.Event, f event.Reported) Team {
 	return t.post(m, FateQueued)
 }
 
-// phased works out how far the work is. A phase goes on while somebody of its
-// roles works or has something to do, and is over when all of that is.
+// Undone are the tasks that were left when the team ended.
+func (t Team) Undone() (out []TeamTask) {
+	for _, x := range t.Tasks {
+		if t.Ended != nil && x.Open() {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// phased works out how far the work is. A phase goes on while a task of its roles
+// is open; one without tasks, while somebody of its roles works. Who is spoken to
+// after that does not begin it again.
 func (t Team) phased() Team {
 	t.Phases = nil
 	for _, p := range t.Started.Phases {
@@ -80,14 +91,14 @@ func (t Team) phased() Team {
 
 func (t Team) phase(p event.TeamPhase) TeamPhase {
 	out := TeamPhase{Name: p.Name, State: PhaseAhead}
-	now, begun := false, false
+	works, now, begun := false, false, false
 	for _, m := range t.Members {
 		if !slices.Contains(p.Roles, m.Role) {
 			continue
 		}
 		out.Members = append(out.Members, m.Agent)
 		begun = begun || m.Turns > 0
-		now = now || m.State == MemberWorking || m.State == MemberAsking
+		works = works || m.State == MemberWorking || m.State == MemberAsking
 		for _, x := range t.Tasks {
 			if x.Owner != m.Agent {
 				continue
@@ -99,7 +110,10 @@ func (t Team) phase(p event.TeamPhase) TeamPhase {
 			now = now || x.Open()
 		}
 	}
+	now = now || works && out.Tasks == 0
 	switch {
+	case t.Ended != nil && (now || !begun && out.Tasks == 0):
+		out.State = PhaseLeft
 	case now:
 		out.State = PhaseNow
 	case begun || out.Tasks > 0:

@@ -75,6 +75,22 @@ func (m TeamMember) state() string {
 	return MemberIdle
 }
 
+// Word is its state as people read it: who was stopped by one of them is not lost.
+func (m TeamMember) Word() string {
+	if m.State == MemberLost && m.Stopped {
+		return "stopped"
+	}
+	return m.State
+}
+
+// Gone is how a member that is lost was: "lost: it hung" or "stopped by ada".
+func (m TeamMember) Gone() string {
+	if m.Stopped {
+		return stopped(m.Lost)
+	}
+	return "lost: " + OneLine(m.Lost)
+}
+
 // standing says in words what a member that does not work is about.
 func (m TeamMember) standing() string {
 	switch m.State {
@@ -150,7 +166,7 @@ func (t Team) works(e event.Event) Team {
 	case event.Lost:
 		t = t.member(e.Agent, e.At, func(m *TeamMember) {
 			m.Turn, m.Awaits, m.Asked, m.Waits, m.All, m.Wish, m.Broke = nil, false, false, nil, false, "", ""
-			m.Lost = cmp.Or(f.Message, f.Code, "lost")
+			m.Lost, m.Stopped = cmp.Or(f.Message, f.Code, "lost"), f.Code == event.LostStopped
 		})
 		return t.undeliverable(e.At, func(x TeamFate) bool { return x.To == e.Agent }, "its recipient was lost").phased()
 	case event.Called:

@@ -52,7 +52,7 @@ func teamOver(log []event.Event) string {
 func teamLine(t view.Team) string {
 	s := t.State()
 	for _, p := range t.Phases {
-		s += " " + map[string]string{view.PhaseAhead: "○", view.PhaseNow: "◐", view.PhaseDone: "●"}[p.State]
+		s += " " + map[string]string{view.PhaseAhead: "○", view.PhaseNow: "◐", view.PhaseDone: "●", view.PhaseLeft: "✗"}[p.State]
 	}
 	for _, m := range t.Members {
 		s += fmt.Sprintf(" | %s %s", m.Agent, m.State)
@@ -299,5 +299,22 @@ func TestTeamFeedShowsCommitOnce(t *testing.T) {
 	}
 	if want := []string{"pm aaa", "qa aaa", "pm bbb", "qa bbb"}; !slices.Equal(got, want) {
 		t.Errorf("shown are %v, not %v", got, want)
+	}
+}
+
+// Who was stopped by a person is called so, and not lost.
+func TestStoppedMember(t *testing.T) {
+	for _, tt := range []struct {
+		lost       event.Lost
+		word, gone string
+	}{
+		{event.Lost{Code: event.LostStopped, Message: "it was stopped by ada"}, "stopped", "stopped by ada"},
+		{event.Lost{Code: "hung", Message: "it hung"}, "lost", "lost: it hung"},
+	} {
+		x := view.Team{}.Apply(event.Event{Seq: 1, Fact: event.Fact{Body: event.TeamStarted{Leader: event.TeamRole{Name: "lead"}}}})
+		x = x.Apply(event.Event{Seq: 2, Fact: event.Fact{Agent: "lead", Body: tt.lost}})
+		if m, _ := x.Leader(); m.State != view.MemberLost || m.Word() != tt.word || m.Gone() != tt.gone {
+			t.Errorf("%s: %q, %q", tt.lost.Code, m.Word(), m.Gone())
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -43,7 +42,7 @@ func (s *Server) tellTeam(r *http.Request) (any, error) {
 			if i := indexMember(now, to); i < 0 {
 				return missing("There is no %q in this team.", clip(string(to), 60))
 			} else if now.Members[i].State == "lost" {
-				return refused("lost", string(to)+" is lost: "+cmp.Or(now.Members[i].Lost, "it takes no more turns")+".")
+				return refused("lost", string(to)+" is "+now.Members[i].Gone()+".")
 			}
 		}
 		return nil

@@ -44,7 +44,7 @@ function Banner({ m, live, picked, onPick }: { m: Member; live: string; picked: 
           <button type="button" class="banner-name" aria-pressed={picked} title={picked ? "Show everybody" : "Show only what " + m.agent + " does"} onClick={onPick}>{m.agent}</button>
           <span class="muted small banner-role">{m.title || m.role}{m.leader && " · leads"}</span>
           <span class="grow" />
-          <Badge tone={tones[m.state]}>{m.state === "working" && <span class="pulse" aria-hidden="true" />}{(d.over && m.state === "idle" ? "done" : words[m.state]) || m.state}</Badge>
+          <Badge tone={tones[m.state]}>{m.state === "working" && <span class="pulse" aria-hidden="true" />}{(d.over && m.state === "idle" ? "done" : words[m.state]) || (m.stopped ? "stopped" : m.state)}</Badge>
         </div>
         <div class="banner-doing" title={stands(m, d.over)}>{live ? <span class="banner-live" aria-hidden="true">{live}</span> : stands(m, d.over)}</div>
         <div class="banner-foot muted small">

@@ -8,7 +8,7 @@ export interface Role { name: string; title?: string; avatar?: string; about?: s
 export interface Member {
   agent: string; role: string; title?: string; avatar: string; leader?: boolean; state: string; doing?: string; since?: string;
   waits?: string[]; all?: boolean; backend: string; model?: string; turn?: TurnNo; turns: number; queued?: number; usage?: Usage;
-  lost?: string; dir?: string; commit?: string; unmerged?: boolean; restarts?: number;
+  lost?: string; stopped?: boolean; dir?: string; commit?: string; unmerged?: boolean; restarts?: number;
 }
 export interface Task {
   task: string; title: string; owner: string; state: string; stalled?: boolean; files?: string[]; began: string; ended?: string;

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"iter"
+	"regexp"
+	"strings"
+	"testing"
+
+	"conclave/internal/control"
+	"conclave/internal/event"
+	"conclave/internal/view"
+)
+
+// bakery is a program with one team, which nobody drives until it is woken.
+type bakery struct {
+	control.Control
+	log  []event.Event
+	woke int
+}
+
+func (b *bakery) Find(context.Context, string) (event.FlowID, error) { return "team-1", nil }
+func (b *bakery) Open(context.Context, event.FlowID) (view.Snapshot, error) {
+	var t view.Team
+	for _, e := range b.log {
+		t = t.Apply(e)
+	}
+	return view.Snapshot{Seq: t.Seq, Team: &t}, nil
+}
+func (b *bakery) Driver(context.Context, event.FlowID) (d control.Driver, driven bool, err error) {
+	return d, false, nil
+}
+func (b *bakery) Wake(context.Context, event.FlowID) error { b.woke++; return nil }
+func (b *bakery) Send(_ context.Context, _ event.FlowID, f event.Fact) error {
+	b.put(f.ID, "", f.Body)
+	return nil
+}
+func (b *bakery) Read(context.Context, event.FlowID) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for _, e := range b.log {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+func (b *bakery) Text(_ context.Context, c event.Content) (string, error) { return c.Text, nil }
+
+func (b *bakery) add(id string, who event.AgentID, body event.Body) {
+	b.log = append(b.log, event.Event{Flow: "team-1", Seq: uint64(len(b.log) + 1), Fact: event.Fact{ID: id, Agent: who, Body: body}})
+}
+
+// put adds what somebody put forward and was admitted.
+func (b *bakery) put(id string, who event.AgentID, body event.Body) {
+	b.add(id, who, body)
+	b.add("admitted/"+id, who, event.Admitted{Ref: id})
+}
+
+// opened has a leader and two members of three roles: pm is stopped, qa has a task.
+func opened() *bakery {
+	b := &bakery{}
+	b.add("team/started", "", event.TeamStarted{
+		Task: event.Inline("A page"), Leader: event.TeamRole{Name: "leader"}, Dir: "d",
+		Roles:  []event.TeamRole{{Name: "pm", Avatar: "🖥️"}, {Name: "qa"}, {Name: "front-end"}},
+		Phases: []event.TeamPhase{{Name: "Build", Roles: []string{"front-end"}}, {Name: "Test", Roles: []string{"qa"}}},
+	})
+	b.put("spawn/1", "leader", event.Spawned{Member: "pm", Role: "pm"})
+	b.put("spawn/2", "leader", event.Spawned{Member: "qa", Role: "qa"})
+	b.put("task/1", "leader", event.Tasked{Task: "try", Title: "Try it", Owner: "qa"})
+	b.add("lost/pm", "pm", event.Lost{Code: event.LostStopped, Message: "it was stopped by ada"})
+	return b
+}
+
+func (b *bakery) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err strings.Builder
+	s := Streams{In: strings.NewReader(""), Out: &out, Err: &err, Size: func() (int, int) { return 80, 24 }}
+	code = Main(append([]string{"-C", t.TempDir(), "team"}, args...), s, "test", func(string) (control.Control, func() error, error) {
+		return b, func() error { return nil }, nil
+	}, nil, nil, nil)
+	return code, out.String(), err.String()
+}
+
+// What cannot be done with a member says what can.
+func TestTeamRefusals(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"stop", "team-1", "leader"}, "the leader cannot be stopped alone; end the team with: conclave team stop team-1"},
+		{[]string{"stop", "team-1", "pm"}, "pm does not act any more already: stopped by ada"},
+		{[]string{"message", "team-1", "--to", "front-end", "hello"}, "front-end is a role that has not been brought in yet; write to the leader: "},
+		{[]string{"message", "team-1", "--to", "nobody", "hello"}, `has no member "nobody"; it has: leader, pm, qa`},
+	} {
+		b := opened()
+		n := len(b.log)
+		if code, _, stderr := b.run(t, tt.args...); code != exitUsage || !strings.Contains(stderr, tt.want) || len(b.log) > n || b.woke > 0 {
+			t.Errorf("%q: %d %s, woken %d times", tt.args, code, stderr, b.woke)
+		}
+	}
+}
+
+// A word to a team that nobody drives has it go on, and that is said.
+func TestTeamWokenByAWord(t *testing.T) {
+	for _, args := range [][]string{{"message", "team-1", "hello"}, {"stop", "team-1", "qa"}, {"wrap-up", "team-1"}} {
+		b := opened()
+		if code, _, stderr := b.run(t, args...); code != 0 || b.woke != 1 || !strings.Contains(stderr, "Nobody drove it; a background process goes on with it.") {
+			t.Errorf("%q: %d, woken %d times: %s", args, code, b.woke, stderr)
+		}
+	}
+}
+
+// A team that has ended with something undone says what and why, and none of its
+// phases goes on. Who was stopped is not called lost.
+func TestShowAbandonedTeam(t *testing.T) {
+	b := opened()
+	if _, stdout, _ := b.run(t, "show", "team-1"); !strings.Contains(stdout, "○ Build ─ ◐ Test") {
+		t.Errorf("while it goes on:\n%s", stdout)
+	}
+	b.add("team/ended", "", event.TeamEnded{Status: event.StatusSuccess, Why: "a person wanted the end"})
+	_, stdout, _ := b.run(t, "show", "team-1")
+	for _, want := range []string{
+		"✗ Build ─ ✗ Test", "the team has finished and left something undone: a person wanted the end", "What was left undone:\n  try: Try it \\(qa\\)",
+		`pm +pm +stopped by ada`, "0 turns, 3 members",
+	} {
+		if !regexp.MustCompile(want).MatchString(stdout) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+}
+
+// Columns stand below one another beside emoji that take two cells only together
+// with a sign after them.
+func TestTableOfEmoji(t *testing.T) {
+	var out strings.Builder
+	table(&out, [][]string{{"🖥️ a", "x"}, {"🔍 a", "x"}, {"ab a", "x"}}, 0)
+	if want := "🖥️ a  x\n🔍 a  x\nab a  x\n"; out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+}
