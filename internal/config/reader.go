@@ -19,6 +19,7 @@ type reader struct {
 	lines    []string
 	lookup   func(string) (string, bool) // environment variables
 	keys     func() []Key                // the whole table
+	empty    string                      // what is said of a file with nothing in it, if it is no configuration
 	anchors  map[string][]*ast.AnchorNode
 	merges   int                      // entries taken in by merge keys
 	given    map[string]entry         // every supported key that is given, by path

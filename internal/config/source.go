@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -146,7 +147,7 @@ func (r *reader) document(f *ast.File) (ast.Node, bool) {
 		}
 	}
 	if root == nil {
-		r.plain(position{1, 1}, "the configuration is empty; it needs agents")
+		r.plain(position{1, 1}, cmp.Or(r.empty, "the configuration is empty; it needs agents"))
 		return nil, false
 	}
 	r.anchors = anchorsIn(root)

@@ -108,6 +108,7 @@ func parseTeam(name string, src []byte, exists func(named) error) (*Team, error)
 	var t teaming
 	r := newReader(name)
 	r.keys = sync.OnceValue(TeamKeys)
+	r.empty = "the description of a team is empty; it needs name, leader and roles"
 	if root, ok := r.open(src); ok {
 		whole := entry{file: name, key: "the description of a team", node: root}
 		if fill(r, whole, teamRows(), &t); isMap(root) {

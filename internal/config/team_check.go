@@ -3,8 +3,10 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"conclave/internal/event"
@@ -75,6 +77,7 @@ func checkTeam(r *reader, t *teaming) {
 		}
 	}
 	checkPlayers(r, t)
+	checkPrompts(r, t)
 	checkTimes(r, t)
 }
 
@@ -118,23 +121,54 @@ func checkTimes(r *reader, t *teaming) {
 	}
 }
 
-// span is a time as people write it: 90s, 20m, 1h30m, or a number of seconds.
+// span is a time as people write it: 90s, 20m, 1h30m. A number alone is none: it is
+// as easily meant for minutes as for seconds.
 func span(zero bool) value[event.Duration] {
-	number := seconds(zero)
 	return value[event.Duration]{
-		kind: Text, also: []Kind{Number}, what: "a time such as 20m or 1h30m, or a number of seconds", min: number.min, above: number.above,
+		kind: Text, what: "a time such as 20m or 1h30m",
 		show: func(d event.Duration) string { return time.Duration(d).String() },
 		parse: func(s scalar) (event.Duration, string, bool) {
-			if d, err := time.ParseDuration(strings.TrimSpace(s.text)); err == nil && s.text != "0" {
-				switch {
-				case d > maxSeconds*time.Second:
-					return 0, "the longest is a year", false
-				case d < 0 || d == 0 && !zero:
-					return 0, "", false
-				}
-				return event.Duration(d), "", true
+			d, err := time.ParseDuration(strings.TrimSpace(s.text))
+			switch {
+			case err != nil:
+				return 0, spanMeant(s.text), false
+			case d > maxSeconds*time.Second:
+				return 0, "the longest is a year", false
 			}
-			return number.parse(s)
+			return event.Duration(d), "", d > 0 || d == 0 && zero
 		},
+	}
+}
+
+var spanWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)\s*(?:(s|secs?|seconds?)|(m|mins?|minutes?)|(h|hrs?|hours?))?$`)
+})
+
+// spanMeant is what was probably meant with "3" or "20 minutes".
+func spanMeant(typed string) string {
+	m := spanWords().FindStringSubmatch(strings.ToLower(strings.TrimSpace(typed)))
+	switch {
+	case m == nil:
+		return ""
+	case m[2] != "":
+		return "did you mean " + m[1] + "s?"
+	case m[3] != "":
+		return "did you mean " + m[1] + "m?"
+	case m[4] != "":
+		return "did you mean " + m[1] + "h?"
+	}
+	return fmt.Sprintf("%s what? Write %[1]sm for minutes, %[1]ss for seconds", m[1])
+}
+
+// checkPrompts doubts roles that nobody is told anything about: whoever plays them
+// knows only what the leader says.
+func checkPrompts(r *reader, t *teaming) {
+	if at, given := r.given["leader"]; given && strings.TrimSpace(t.Leader.Prompt) == "" {
+		r.doubt(at, at.keyAt, "the leader has no prompt, so it is told only the rules of a team", "say with prompt how the work is to go")
+	}
+	for i, x := range t.Roles {
+		if at, given := r.given[fmt.Sprintf("roles[%d].name", i)]; given && strings.TrimSpace(x.Prompt) == "" {
+			r.doubt(at, at.keyAt, "the role "+quoted(x.Name)+" has no prompt", "say with prompt what whoever has it is to do")
+		}
 	}
 }

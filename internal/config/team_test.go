@@ -38,13 +38,13 @@ about: Makes products.
 leader: {name: boss, title: Boss, avatar: 🧭, prompt: Lead., agent: ada}
 roles:
   - {name: pm, title: Product manager, avatar: 📋, about: Requirements., prompt: Write them., agent: bob}
-  - {name: front-end, most: 2}
+  - {name: front-end, most: 2, prompt: Build.}
 phases:
   - {name: Requirements, roles: [pm]}
   - {name: Building, roles: [front-end]}
 limits:
   turn_timeout: 20m
-  session_timeout: 7200
+  session_timeout: 2h
   warn_before: 90s
   max_members: 5
   max_turns: 50
@@ -70,7 +70,7 @@ agents:
 		Leader: config.TeamRole{Name: "boss", Title: "Boss", Avatar: "🧭", Prompt: "Lead.", Agent: "ada"},
 		Roles: []config.TeamRole{
 			{Name: "pm", Title: "Product manager", Avatar: "📋", About: "Requirements.", Prompt: "Write them.", Agent: "bob"},
-			{Name: "front-end", Most: 2},
+			{Name: "front-end", Most: 2, Prompt: "Build."},
 		},
 		Phases: []event.TeamPhase{{Name: "Requirements", Roles: []string{"pm"}}, {Name: "Building", Roles: []string{"front-end"}}},
 		Limits: config.TeamLimits{
@@ -97,11 +97,15 @@ func TestTeamRefusals(t *testing.T) {
 		{"leader: {name: pm}\n" + smallTeam, `"pm" is what the leader is called`},
 		{smallTeam + "phases:\n  - {name: A, roles: [pn]}\n", `team.yaml:3:23: there is no role "pn"; did you mean "pm"?`},
 		{smallTeam + "phases: [{name: A, roles: []}]\n", `the phase "A" has no roles`},
-		{smallTeam + "limits: {turn_timeout: soon}\n", "turn_timeout must be a time such as 20m or 1h30m, or a number of seconds, not \"soon\""},
+		{smallTeam + "limits: {turn_timeout: soon}\n", "turn_timeout must be a time such as 20m or 1h30m, not \"soon\""},
+		{"", "the description of a team is empty; it needs name, leader and roles"},
+		{smallTeam + "limits: {session_timeout: 3}\n", "session_timeout must be a time such as 20m or 1h30m, not 3; 3 what? Write 3m for minutes, 3s for seconds"},
+		{smallTeam + "limits: {turn_timeout: 20 minutes}\n", "did you mean 20m?"},
+		{smallTeam + "limits: {turn_timeout: 1.5 Hours}\n", "did you mean 1.5h?"},
 		{smallTeam + "limits: {turn_timeout: 0}\n", "turn_timeout must be a time"},
 		{smallTeam + "limits: {turn_timeout: -5m}\n", "turn_timeout must be a time"},
 		{smallTeam + "limits: {session_timeout: 999999h}\n", "the longest is a year"},
-		{smallTeam + "limits: {turn_timeout: 1m, warn_before: 60}\n", "warn_before is not shorter than turn_timeout"},
+		{smallTeam + "limits: {turn_timeout: 1m, warn_before: 60s}\n", "warn_before is not shorter than turn_timeout"},
 		{smallTeam + "limits: {session_timeout: 1m, warn_before: 2m}\n", "warn_before is not shorter than session_timeout"},
 		{smallTeam + "limits: {max_members: 0}\n", "max_members must be a whole number from 1 up"},
 		{"leader: {agent: bop}\n" + smallTeam + "agents: [{id: bob, backend: {type: demo, persona: host}}]\n", `there is no agent "bop"; did you mean "bob"?`},
@@ -114,12 +118,12 @@ func TestTeamRefusals(t *testing.T) {
 			t.Errorf("%s\nis %v\nnot %s", tt.src, err, tt.want)
 		}
 	}
-	doubts := mustParseTeam(t, "roles: [{name: pm, promt: x}]\nlimit: {}\n").Warnings
+	doubts := mustParseTeam(t, "leader: {title: x}\nroles: [{name: pm, promt: x}]\nlimit: {}\n").Warnings
 	var all []string
 	for _, p := range doubts {
 		all = append(all, p.String())
 	}
-	for _, want := range []string{`unknown key "promt"; did you mean "prompt"?`, `unknown key "limit"; did you mean "limits"?`} {
+	for _, want := range []string{`unknown key "promt"; did you mean "prompt"?`, `unknown key "limit"; did you mean "limits"?`, "2:10: the role \"pm\" has no prompt", "1:1: the leader has no prompt"} {
 		if !strings.Contains(strings.Join(all, "\n"), want) {
 			t.Errorf("%v has nothing of %s", all, want)
 		}
