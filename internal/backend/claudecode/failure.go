@@ -42,13 +42,14 @@ func (s *session) blame(e *backend.Error) *backend.Error {
 // retried takes in that the program will ask its model again. A key that was refused
 // is refused again; a login may be renewed, once.
 func (t *turn) retried(l line) error {
-	switch kind := kindOfStatus(l.RetryStatus); {
+	kind, trouble := kindOfStatus(l.RetryStatus), t.proxy.Trouble()
+	switch {
 	case kind == backend.Auth && (t.proxy != nil || l.Attempt > 1):
 		said := ""
 		_ = json.Unmarshal(l.Error, &said)
 		return t.blame(&backend.Error{Kind: kind, Message: fmt.Sprintf("%s (%d)", cmp.Or(said, "not allowed"), l.RetryStatus)})
-	case t.proxy.Trouble() != nil:
-		t.pass(t.proxy.Trouble().Error()+"; trying again.\n", t.out.thinking)
+	case trouble != nil:
+		t.pass(trouble.Error()+"; trying again.\n", t.out.thinking)
 	case l.RetryStatus != 0:
 		t.pass(fmt.Sprintf("The model's server answers %d; trying again.\n", l.RetryStatus), t.out.thinking)
 	default:

@@ -159,7 +159,7 @@ func TestFaults(t *testing.T) {
 		{part: "ancient", kind: backend.Invalid, says: "claude 1.0.3 is too old: Conclave needs 2.1 or newer; npm install"},
 		{part: "refused", kind: backend.Auth, says: "a request without a key (set SOME_KEY) was refused by 127.0.0.1:1", set: func(p *backend.Program) { p.Key.Env = []string{"SOME_KEY"} }},
 		{part: "stranger", kind: backend.Auth, says: "run claude in a terminal once and log in, or set ANTHROPIC_API_KEY in the environment (it says: Not logged in)", set: func(p *backend.Program) { p.BaseURL = "" }},
-		{part: "stub", kind: backend.Invalid, says: "claude does not run as it is installed; install it again (npm install"},
+		{part: "stub", kind: backend.Invalid, says: "claude does not run as it is installed (Error: claude native binary not installed); install it again: npm install"},
 		{part: "deaf", kind: backend.Broken, says: "without confirming what it was told"},
 	} {
 		t.Run(c.part, func(t *testing.T) {

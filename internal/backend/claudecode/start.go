@@ -19,7 +19,7 @@ import (
 // need is the version that speaks what this package does.
 var need = cli.Need{
 	Program: "claude", Least: cli.Version{Major: 2, Minor: 1},
-	Install: "npm install -g @anthropic-ai/claude-code@latest brings one",
+	Install: "npm install -g @anthropic-ai/claude-code@latest",
 }
 
 // CheckVersion refuses what the program says of its version if it is too old.

@@ -78,7 +78,8 @@ func (n Need) Explain(ctx context.Context, room backend.Room, argv, env []string
 		return dead // somebody ended it
 	case exit != 0:
 		why := cmp.Or(complaints.String(), strings.TrimSpace(said.String()), fmt.Sprintf("exit code %d", exit))
-		return &backend.Error{Kind: backend.Invalid, Message: fmt.Sprintf("%s does not run as it is installed; install it again (%s), and see whether %s --version works in a terminal. It says: %s", n.Program, n.Install, n.Program, why)}
+		why, _, _ = strings.Cut(why, "\n")
+		return &backend.Error{Kind: backend.Invalid, Message: fmt.Sprintf("%s does not run as it is installed (%s); install it again: %s", n.Program, strings.TrimRight(why, ". "), n.Install)}
 	}
 	if err := n.Check(said.String()); err != nil {
 		return err
