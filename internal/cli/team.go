@@ -134,6 +134,7 @@ func (e *env) listKinds(ctx context.Context, c control.Control, asJSON bool) err
 		return err
 	}
 	rows := [][]string{{"TEAM", "ROLES", "ABOUT"}}
+	var problems []control.TeamKind
 	for _, k := range kinds {
 		if asJSON {
 			if err := printJSON(e.Out, k); err != nil {
@@ -143,12 +144,16 @@ func (e *env) listKinds(ctx context.Context, c control.Control, asJSON bool) err
 		}
 		about := k.About
 		if k.Problem != "" {
-			about = "cannot be used: " + k.Problem
+			about = "cannot be used; why is said below"
+			problems = append(problems, k)
 		}
 		rows = append(rows, []string{k.Name, strings.Join(k.Roles, ", "), view.OneLine(about)})
 	}
 	if !asJSON {
 		e.table(rows)
+	}
+	for _, k := range problems {
+		fmt.Fprintf(e.Out, "\n%s cannot be used:\n%s", view.OneLine(k.Name), indented(k.Problem))
 	}
 	return nil
 }

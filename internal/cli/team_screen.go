@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/live"
@@ -25,10 +27,15 @@ type teamScreen struct {
 	next     int   // the first item that was not looked at
 	growing  []int // items that are not complete yet
 	phases   string
+	width    func() int // of the terminal; zero if there is none
 }
 
 func newTeamScreen(ctx context.Context, c control.Control, e *env, out io.Writer) *teamScreen {
-	return &teamScreen{out: out, err: e.Err, paint: paint(e.Color), texts: newFeed(ctx, c, false)}
+	width := func() int { return 0 }
+	if out == e.Err && e.ErrTerminal || out == e.Out && e.OutTerminal {
+		width = func() int { w, _ := e.Size(); return w }
+	}
+	return &teamScreen{out: out, err: e.Err, paint: paint(e.Color), texts: newFeed(ctx, c, false), width: width}
 }
 
 // open begins with a team as far as it has come; what was is not told again.
@@ -86,7 +93,7 @@ func (s *teamScreen) item(i view.FeedItem) {
 	line := strings.TrimSpace(who + " " + view.OneLine(i.Title))
 	switch i.Kind {
 	case view.FeedTurn:
-		fmt.Fprintf(s.out, "%s %s\n", at, s.paint.bold("━━ "+line+s.role(i.Agent)))
+		s.print(at+" ", "━━ "+line+s.role(i.Agent), s.paint.bold)
 		return
 	case view.FeedOver:
 		line = "── " + line
@@ -94,18 +101,43 @@ func (s *teamScreen) item(i view.FeedItem) {
 		s.card(at, i)
 		return
 	case view.FeedText:
-		fmt.Fprintf(s.out, "%s    %s » %s\n", at, who, view.Shorten(i.Text.Text, longestSaid))
+		s.print(at+"    ", who+" » "+view.Shorten(i.Text.Text, longestSaid), nil)
 		return
 	case view.FeedLook, view.FeedTool:
-		line = "   " + line
+		at += "   "
 	default:
-		line = "   " + line
+		at += "   "
 		if text := view.OneLine(i.Text.Text); text != "" && i.Kind != view.FeedMember {
 			line += ": " + view.Shorten(text, longestSaid)
 		}
 	}
-	fmt.Fprintf(s.out, "%s %s\n", at, s.tint(i, line))
+	s.print(at+" ", line, func(line string) string { return s.tint(i, line) })
 }
+
+// print prints a text after what leads it in, on a terminal in as many lines as it
+// takes, which begin below one another and end with a word.
+func (s *teamScreen) print(lead, text string, tint func(string) string) {
+	lines := []string{text}
+	if room := s.width() - ansi.StringWidth(lead) - 1; room >= narrowest && ansi.StringWidth(text) > room {
+		lines = wrap(text, room)
+	}
+	bar := strings.HasSuffix(lead, cardBar)
+	for _, l := range lines {
+		if tint != nil {
+			l = tint(l)
+		}
+		fmt.Fprintln(s.out, lead+l)
+		if !bar {
+			lead = strings.Repeat(" ", ansi.StringWidth(lead))
+		}
+	}
+}
+
+// narrowest is the room below which lines are left to the terminal to break.
+const narrowest = 20
+
+// cardBar is at the side of the text of a message.
+const cardBar = "│ "
 
 // longestSaid is how much of a text is shown on one line.
 const longestSaid = 160
@@ -137,26 +169,29 @@ func (s *teamScreen) card(at string, i view.FeedItem) {
 		to = append(to, s.face(a))
 	}
 	about := i.Sort
+	if about == view.MailPerson {
+		about = "message"
+	}
 	if i.Task != "" {
 		about = strings.TrimSpace(strings.Join([]string{i.Sort, view.OneLine(i.Task), string(i.State)}, " "))
 	}
 	head := fmt.Sprintf("✉ %s → %s  %s", from, strings.Join(to, ", "), about)
+	tint := s.paint.yellow
 	if i.Bad {
-		head = s.paint.red(head)
-	} else {
-		head = s.paint.yellow(head)
+		tint = s.paint.red
 	}
-	fmt.Fprintf(s.out, "%s    %s\n", at, head)
+	s.print(at+"    ", head, tint)
+	side := strings.Repeat(" ", 12) + cardBar
 	lines := strings.Split(strings.TrimSpace(view.Clean(i.Text.Text)), "\n")
 	for n, l := range lines {
 		if n == cardLines {
-			fmt.Fprintf(s.out, "            │ … %s more\n", plural(len(lines)-n, "line"))
+			s.print(side, "… "+plural(len(lines)-n, "line")+" more", nil)
 			break
 		}
-		fmt.Fprintf(s.out, "            │ %s\n", view.Shorten(l, longestSaid))
+		s.print(side, view.Shorten(l, longestSaid), nil)
 	}
 	if len(i.Files) > 0 {
-		fmt.Fprintf(s.out, "            │ files: %s\n", view.Shorten(strings.Join(i.Files, ", "), longestSaid))
+		s.print(side, "files: "+view.Shorten(strings.Join(i.Files, ", "), longestSaid), nil)
 	}
 }
 
@@ -164,7 +199,7 @@ func (s *teamScreen) card(at string, i view.FeedItem) {
 func (s *teamScreen) progress() {
 	if now := phaseLine(s.team); now != s.phases {
 		s.phases = now
-		fmt.Fprintf(s.out, "         %s\n", now)
+		s.print(strings.Repeat(" ", 9), now, nil)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"conclave/internal/control"
 	"conclave/internal/event"
 	"conclave/internal/view"
@@ -136,5 +138,42 @@ func TestTableOfEmoji(t *testing.T) {
 	table(&out, [][]string{{"🖥️ a", "x"}, {"🔍 a", "x"}, {"ab a", "x"}}, 0)
 	if want := "🖥️ a  x\n🔍 a  x\nab a  x\n"; out.String() != want {
 		t.Errorf("%q", out.String())
+	}
+}
+
+func (b *bakery) TeamKinds(context.Context) ([]control.TeamKind, error) {
+	return []control.TeamKind{{Name: "mine", Problem: "it is not known to be yours:\n  it runs a program\nTrust it with: conclave trust"}}, nil
+}
+
+// Why a description cannot be used is said in its own lines.
+func TestKindsWithProblems(t *testing.T) {
+	_, stdout, _ := opened().run(t, "list", "--kinds")
+	if want := "\nmine cannot be used:\n  it is not known to be yours:\n    it runs a program\n  Trust it with: conclave trust\n"; !strings.HasSuffix(stdout, want) {
+		t.Errorf("%s", stdout)
+	}
+}
+
+// On a terminal long lines break between words and go on below their beginning; in a
+// file they are left whole.
+func TestTeamLinesFit(t *testing.T) {
+	for _, terminal := range []bool{true, false} {
+		var out strings.Builder
+		e := &env{Streams: Streams{Err: &out, ErrTerminal: terminal, Size: func() (int, int) { return 50, 24 }}}
+		b := opened()
+		s := newTeamScreen(t.Context(), b, e, e.Err)
+		text := strings.TrimSpace(strings.Repeat("a warm background ", 8))
+		b.put("say", "", event.Messaged{Text: event.Inline(text), To: []event.AgentID{"qa"}})
+		for _, x := range b.log {
+			s.event(x)
+		}
+		s.close()
+		if whole := strings.Contains(out.String(), "│ "+text+"\n"); whole == terminal || !strings.Contains(out.String(), "you → qa  message") {
+			t.Errorf("terminal %t:\n%s", terminal, out.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			if line = strings.TrimSuffix(line, "\n"); terminal && ansi.StringWidth(line) >= 50 || strings.Contains(line, "warm") && !strings.HasPrefix(line, "            │ ") {
+				t.Errorf("terminal %t: %q", terminal, line)
+			}
+		}
 	}
 }
