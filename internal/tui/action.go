@@ -106,7 +106,7 @@ func whileRunning(m *Model) string {
 	case Running, Gate:
 		return ""
 	}
-	return "Nothing is running."
+	return m.idleWords()
 }
 
 // withTimeline is why there is nothing to move about in.

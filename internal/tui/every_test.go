@@ -200,7 +200,7 @@ var routes = map[tui.Where][][]string{
 	"the approval of a run": {{"ctrl+o"}}, "the reason against a run": {{"ctrl+o", "d"}}, "a run to be changed": {{"ctrl+o", "e"}},
 	"a text of a run to be changed": {{"ctrl+o", "e", "enter"}},
 	"jobs":                          {{"f12"}}, "a job": {{"f12", "enter"}}, "what is said to a job": {{"f12", "enter", "r"}}, "comments on a job": {{"f12", "enter", "t"}},
-	"teams": {{"alt+t"}}, "a team": {{"alt+t", "enter"}}, "what is said to a team": {{"alt+t", "enter", "m"}},
+	"teams": {{"alt+p"}}, "a team": {{"alt+p", "enter"}}, "what is said to a team": {{"alt+p", "enter", "m"}},
 	"projects": {{"f10"}}, "a project": {{"f10", "enter"}}, "versions of a deliverable": {{"f10", "enter", "down", "enter"}},
 }
 

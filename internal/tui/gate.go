@@ -149,6 +149,9 @@ func (m *Model) slipped(s Screen, k tea.KeyPressMsg) bool {
 		asks = !j.note.on
 	}
 	if j, ok := s.(*teamScreen); ok {
+		if j.deaf(m, k) {
+			return true
+		}
 		asks = !j.note.on
 	}
 	if !asks || now.Sub(m.put.sprung) >= settle || k.Text == "" && k.Code != tea.KeyEnter {

@@ -22,9 +22,13 @@ type helpPart struct {
 }
 
 // parts are those of the main view in the order in which help shows them;
-// screens go by their own names.
+// screens go by their own names. A team that help was asked for at comes first.
 func (m *Model) parts() []helpPart {
-	out := []helpPart{{Anywhere, "Anywhere"}, {InInput, "While typing"}, {InList, "In the timeline"}, {InDialog, "In dialogs and browsers"}}
+	var out []helpPart
+	if n := len(m.screens); n > 1 && m.screens[n-2].Where() == atTeam {
+		out = []helpPart{{atTeam, "At a team"}, {atTeamNote, "While writing to a team"}}
+	}
+	out = append(out, []helpPart{{Anywhere, "Anywhere"}, {InInput, "While typing"}, {InList, "In the timeline"}, {InDialog, "In dialogs and browsers"}}...)
 	for _, a := range m.table {
 		if !slices.ContainsFunc(out, func(p helpPart) bool { return p.where == a.Where }) {
 			out = append(out, helpPart{a.Where, "In " + string(a.Where)})

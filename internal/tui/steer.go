@@ -34,7 +34,7 @@ func steerActions() []Action {
 		{Name: "interrupt", Keys: []string{"esc"}, Where: InInput, Title: "interrupt", Now: (*Model).escapeWords, Hint: 3,
 			Why: func(m *Model) string {
 				if m.past == nil && !m.leaving && !m.busy() && !m.detour.on {
-					return "Nothing is running. Ctrl+D leaves."
+					return m.idleWords() + " Ctrl+D leaves."
 				}
 				return ""
 			},
@@ -68,7 +68,7 @@ func steerActions() []Action {
 func underWay(m *Model) string {
 	switch {
 	case m.story == nil || m.story.over():
-		return "Nothing is running."
+		return m.idleWords()
 	case m.story.card.Phase == view.PhaseEnding:
 		return "The run is ending already."
 	}

@@ -90,7 +90,7 @@ func TestTeamStory(t *testing.T) {
 	press("home", "enter").See("A blue page.").Press("esc")
 	press("tab").See("team ended: success")
 	press("esc").See("What do you want done")
-	press("alt+t").See("Teams", "success").Press("esc")
+	press("alt+p").See("Teams", "success").Press("esc")
 	press("f3").See("A blue page", "success").Press("enter").See("Team: A blue page")
 	flows, err := p.Flows(t.Context())
 	if err != nil || len(flows) != 1 || flows[0].Kind != view.KindTeam || flows[0].Status != event.StatusSuccess {

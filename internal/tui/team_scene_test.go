@@ -272,7 +272,7 @@ func TestTeamKeys(t *testing.T) {
 	if got := c.last(); got != (event.WrapUpRequested{By: by}) {
 		t.Errorf("said %+v", got)
 	}
-	p.press(key("x"))
+	p.press(key("0"), key("x"))
 	p.see("Stop the team?")
 	p.press(key("n"), key("x"), key("y"))
 	if got := c.last(); got != (event.CancelRequested{By: by}) {

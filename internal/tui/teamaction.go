@@ -131,25 +131,6 @@ func (s *teamScreen) takeBack(m *Model) tea.Cmd {
 	return s.tell(m, event.Withdrawn{Message: x.ID, By: by}, "Not taken back", func(*Model, event.Refused) { s.note.on = false })
 }
 
-// stopMember asks, and has a member not act again.
-func (s *teamScreen) stopMember(m *Model) tea.Cmd {
-	who := s.who
-	m.confirm("Stop "+view.OneLine(string(who))+"?", "It does not act again in this team. Its work stays, its open tasks wait for somebody else, and the leader is told.", func(m *Model) tea.Cmd {
-		m.notify("Stopping " + view.OneLine(string(who)) + ".")
-		return s.tell(m, event.StopRequested{Target: who, By: by}, "Not stopped", nil)
-	})
-	return nil
-}
-
-// stop asks, and ends the team.
-func (s *teamScreen) stop(m *Model) tea.Cmd {
-	m.confirm("Stop the team?", "Everybody is stopped at once. What there is stays in its tree.", func(m *Model) tea.Cmd {
-		m.notify("Stopping.")
-		return s.tell(m, event.CancelRequested{By: by}, "Not stopped", nil)
-	})
-	return nil
-}
-
 // wrapUp has the leader come to an end.
 func (s *teamScreen) wrapUp(m *Model) tea.Cmd {
 	m.notify("The leader is asked to come to an end.")
@@ -256,14 +237,14 @@ func (s *teamScreen) standing(m *Model) string {
 	}
 	n := map[string]int{}
 	for _, x := range t.Members {
-		n[x.State]++
+		n[x.Word()]++
 	}
 	var parts []string
 	if p := t.Phase(); p != "" {
 		parts = append(parts, "In "+p)
 	}
 	for _, x := range []struct{ state, words string }{
-		{view.MemberWorking, "working"}, {view.MemberWaiting, "waiting"}, {view.MemberResting, "resting"}, {view.MemberIdle, "idle"}, {view.MemberLost, "lost"},
+		{view.MemberWorking, "working"}, {view.MemberWaiting, "waiting"}, {view.MemberResting, "resting"}, {view.MemberIdle, "idle"}, {view.MemberLost, "lost"}, {"stopped", "stopped"},
 	} {
 		if n[x.state] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[x.state], x.words))
@@ -316,7 +297,12 @@ func teamActions() []Action {
 			}
 			return ""
 		}, (*teamScreen).permit),
-		act("team_message", "m i", "message", 2, "Write to the member that is looked at, or to the leader", teamGoesOn, (*teamScreen).write),
+		act("team_message", "m i", "message", 2, "Write to the member that is looked at, or to the leader", func(s *teamScreen) string {
+			if s.team.Ended != nil {
+				return nobodyReads
+			}
+			return ""
+		}, (*teamScreen).write),
 		act("team_back", "u", "take back", 0, "Take the newest message back that was not told yet", func(s *teamScreen) string {
 			if _, ok := s.mine(); !ok {
 				return "No message of yours waits to be told."
@@ -338,11 +324,11 @@ func teamActions() []Action {
 			case !ok:
 				return "Look at a member first: 1 to 9. x stops the whole team."
 			case x.State == view.MemberLost:
-				return "It is lost already."
+				return "It is " + x.Word() + " already."
 			}
 			return teamGoesOn(s)
 		}, (*teamScreen).stopMember),
-		act("team_stop", "x", "stop", 6, "Stop the team, whatever it does", teamGoesOn, (*teamScreen).stop),
+		act("team_stop", "x", "stop", 2, "Stop the member that is looked at; with everybody looked at (0), the team", teamGoesOn, (*teamScreen).stop),
 		act("team_next_page", "tab right", "next page", 4, "The next page", any, func(s *teamScreen, _ *Model) tea.Cmd { s.look(s.page + 1); return nil }),
 		act("team_previous_page", "shift+tab left", "page before", 0, "The page before", any, func(s *teamScreen, _ *Model) tea.Cmd { s.look(s.page - 1); return nil }),
 		act("team_next_member", "]", "next member", 0, "Look at the next member", any, func(s *teamScreen, _ *Model) tea.Cmd { return s.step(1) }),
@@ -350,6 +336,7 @@ func teamActions() []Action {
 		act("team_help", "?", "help", 8, "Every key and command", any, func(_ *teamScreen, m *Model) tea.Cmd { m.open(newHelp(m)); return nil }),
 		act("team_leave", "esc q ctrl+c", "leave", 9, "Leave; the team goes on", any, func(_ *teamScreen, m *Model) tea.Cmd { return m.closeTeam() }),
 	}
+	retitled(out, "team_stop", stopWords)
 	for i := range 10 {
 		about := fmt.Sprintf("Look at member %d of the team", i)
 		if i == 0 {
@@ -389,7 +376,7 @@ func teamNoteActions() []Action {
 			Do: func(m *Model, _ string) tea.Cmd { return do(m.top().(*teamScreen), m) }}
 	}
 	return []Action{
-		note("team_note_send", "ctrl+enter", "send", 1, "Send it (so does Enter)", (*teamScreen).noted),
+		note("team_note_send", "enter ctrl+enter", "send", 1, "Send it", (*teamScreen).sendNote),
 		note("team_note_close", "esc", "done writing", 2, "Stop writing", (*teamScreen).putAway),
 		note("team_note_editor", "ctrl+g", "editor", 3, "Go on writing in your own editor ($VISUAL, $EDITOR)", (*teamScreen).noteEditor),
 	}

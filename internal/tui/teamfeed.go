@@ -220,7 +220,7 @@ func (s *teamScreen) letterLines(l letter, w int, open bool) []string {
 	if l.sort == view.MailNotice {
 		body = text.Wrap(m.theme.Dim.Render(text.Clean(view.OneLine(m.texts.of(l.text)))), max(w-2, 4))
 	} else {
-		body = markdown.Render(m.texts.of(l.text), max(w-2, 4), m.theme)
+		body = markdown.Render(markdown.Breaks(m.texts.of(l.text)), max(w-2, 4), m.theme)
 	}
 	if len(l.files) > 0 {
 		body = append(body, m.theme.Faint.Render(text.Cut("files: "+view.OneLine(strings.Join(l.files, ", ")), max(w-2, 4))))

@@ -189,7 +189,7 @@ func (m *Model) teamGlance(f control.Flow, title string, width int) []string {
 
 func teamListActions() []Action {
 	return []Action{
-		{Name: "teams", Command: true, Aliases: []string{"team"}, Args: "[run [NAME WHAT]|ID]", Keys: []string{"alt+t"}, Where: Anywhere, Title: "teams",
+		{Name: "teams", Command: true, Aliases: []string{"team"}, Args: "[run [NAME WHAT]|ID]", Keys: []string{"alt+p"}, Where: Anywhere, Title: "teams",
 			About: "Teams: a leader that sets members to work, over many turns; set one to work, follow it, speak to it",
 			Do:    (*Model).teamCommand},
 	}

@@ -66,6 +66,9 @@ type teamScreen struct {
 	width int // of the list
 	room  int // lines of the list
 	note  teamNote
+	// hushed is when a letter was last taken for one of a message to a team that is
+	// over.
+	hushed time.Time
 	// sent are what was said here and has no verdict: what is done if it is
 	// refused.
 	sent map[string]func(*Model, event.Refused)
@@ -306,7 +309,7 @@ func (s *teamScreen) spent(m *Model) string {
 }
 
 // phaseMarks are how far a phase is.
-var phaseMarks = map[string]string{view.PhaseAhead: "○", view.PhaseNow: "◐", view.PhaseDone: "●"}
+var phaseMarks = map[string]string{view.PhaseAhead: "○", view.PhaseNow: "◐", view.PhaseDone: "●", view.PhaseLeft: "✗"}
 
 // phaseLine is "● plan ─ ◐ build ─ ○ test", and how many tasks are done.
 func (s *teamScreen) phaseLine(m *Model, width int) string {
@@ -376,7 +379,7 @@ func (s *teamScreen) chipWords(i, width int) string {
 	words := fmt.Sprintf(" %s %s %s", n, text.Clean(x.Avatar), view.OneLine(string(x.Agent)))
 	switch {
 	case x.State == view.MemberLost:
-		words += ": lost"
+		words += ": " + x.Word()
 	case x.Doing != "":
 		words += ": " + view.Shorten(x.Doing, max(width-text.Width(words), 10))
 	case x.State != view.MemberIdle || s.team.Ended == nil:
