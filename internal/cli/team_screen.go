@@ -103,7 +103,9 @@ func (s *teamScreen) item(i view.FeedItem) {
 	case view.FeedText:
 		s.print(at+"    ", who+" » "+view.Shorten(i.Text.Text, longestSaid), nil)
 		return
-	case view.FeedLook, view.FeedTool:
+	case view.FeedTool:
+		at, line = at+"   ", strings.TrimSpace(who+" "+toolWords(i))
+	case view.FeedLook:
 		at += "   "
 	default:
 		at += "   "
@@ -112,6 +114,22 @@ func (s *teamScreen) item(i view.FeedItem) {
 		}
 	}
 	s.print(at+" ", line, func(line string) string { return s.tint(i, line) })
+}
+
+// toolDone are tools by what was done with them once they have succeeded.
+var toolDone = map[string]string{
+	"write": "wrote", "write_file": "wrote", "writefile": "wrote",
+	"edit": "edited", "edit_file": "edited", "multiedit": "edited", "replace": "edited",
+}
+
+// toolWords is a use of a tool that is over: "wrote requirements.md".
+func toolWords(i view.FeedItem) string {
+	if len(i.Uses) == 1 && i.Uses[0].State == view.ToolOK && i.Uses[0].What != "" {
+		if did := toolDone[strings.ToLower(i.Uses[0].Name)]; did != "" {
+			return view.OneLine(did + " " + i.Uses[0].What)
+		}
+	}
+	return view.OneLine(i.Title)
 }
 
 // print prints a text after what leads it in, on a terminal in as many lines as it

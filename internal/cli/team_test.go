@@ -177,3 +177,13 @@ func TestTeamLinesFit(t *testing.T) {
 		}
 	}
 }
+
+// A file that was written is told like those that were read; one that was not is not.
+func TestToolWords(t *testing.T) {
+	for state, want := range map[view.ToolState]string{view.ToolOK: "wrote a.md", view.ToolFailed: "write a.md"} {
+		i := view.FeedItem{Kind: view.FeedTool, Title: "write a.md", Uses: []view.FeedUse{{Name: "write", What: "a.md", State: state}}}
+		if got := toolWords(i); got != want {
+			t.Errorf("%s: %q", state, got)
+		}
+	}
+}
