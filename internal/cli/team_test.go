@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"iter"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -184,6 +185,22 @@ func TestToolWords(t *testing.T) {
 		i := view.FeedItem{Kind: view.FeedTool, Title: "write a.md", Uses: []view.FeedUse{{Name: "write", What: "a.md", State: state}}}
 		if got := toolWords(i); got != want {
 			t.Errorf("%s: %q", state, got)
+		}
+	}
+}
+
+// Ctrl-C is answered with one line, which calls what is cancelled by its name.
+func TestCancellingIsSaidOnce(t *testing.T) {
+	for id, want := range map[event.FlowID]string{
+		"team-1": "Cancelling; press Ctrl-C again to leave the team as it is, to be resumed.\n",
+		"run-1":  "Cancelling; press Ctrl-C again to leave the run as it is, to be resumed.\n",
+	} {
+		var out strings.Builder
+		w := newWatch(&env{Streams: Streams{Err: &out}}, opened(), id, show{})
+		w.screen = silent{&out}
+		w.signal(os.Interrupt)
+		if err := w.askCancel(t.Context()); err != nil || out.String() != want || w.request != cancelling {
+			t.Errorf("%s: %q, %v", id, out.String(), err)
 		}
 	}
 }
