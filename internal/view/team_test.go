@@ -176,6 +176,12 @@ func TestTeamLedger(t *testing.T) {
 	if x.Phase() != "build" || x.Phases[0].State != view.PhaseDone || x.Phases[1].State != view.PhaseNow || x.Phases[2].State != view.PhaseAhead {
 		t.Errorf("phases: %+v", x.Phases)
 	}
+	// Who is written to when its part is done does not begin it again.
+	turn := event.Turn{Round: 7, Take: 1}
+	again := x.Apply(event.Event{Flow: x.ID, Seq: x.Seq + 1, At: x.Last, Fact: event.Fact{ID: "again", Agent: x.Phases[0].Members[0], Body: event.Assigned{Turn: turn}}})
+	if m, _ := again.Member(x.Phases[0].Members[0]); m.State != view.MemberWorking || again.Phases[0].State != view.PhaseDone {
+		t.Errorf("%s is %s, phases: %+v", m.Agent, m.State, again.Phases)
+	}
 	if f, _ := teamUntil(t, log, "merge/fe/1").Member("front-end-1"); !f.Unmerged {
 		t.Error("a merge that met a conflict counts")
 	}

@@ -148,7 +148,7 @@ func (s *Server) row(r *http.Request, f control.Flow) row {
 		one.Working = !one.Needs && !f.Finished
 		switch {
 		case f.Finished:
-			one.State = cmp.Or(teamEnds[f.Status], string(f.Status))
+			one.State = string(f.Status)
 		case one.Working:
 			one.State = "running"
 		}

@@ -198,7 +198,7 @@ func pageOf(r *http.Request) (before, limit int, err error) {
 func teamWords(t view.Team, stopped bool) string {
 	switch {
 	case t.Ended != nil:
-		return cmp.Or(teamEnds[t.Ended.Status], string(t.Ended.Status))
+		return string(t.Ended.Status) // as the command line says it
 	case t.Stopping != "":
 		return "stopping"
 	case t.Trouble() != nil:
@@ -210,8 +210,6 @@ func teamWords(t view.Team, stopped bool) string {
 	}
 	return "running"
 }
-
-var teamEnds = map[event.Status]string{event.StatusSuccess: "completed", event.StatusError: "failed", event.StatusCancelled: "cancelled", event.StatusTimeout: "timed out"}
 
 // teamDoing is what a team does, or has done, in a line.
 func teamDoing(t view.Team) string {

@@ -226,7 +226,7 @@ func TestTeamAtHome(t *testing.T) {
 		t.Errorf("%s %v", l, r)
 	}
 	d.add("team-1", event.Closed{Gate: "p"}, event.TeamEnded{Status: event.StatusSuccess, TeamOutcome: event.TeamOutcome{Summary: event.Inline("It is baked.")}})
-	if l, r := lane(); l != "done" || r["state"] != "completed" || r["preview"] != "It is baked." {
+	if l, r := lane(); l != "done" || r["state"] != "success" || r["preview"] != "It is baked." {
 		t.Errorf("%s %v", l, r)
 	}
 }

@@ -97,7 +97,7 @@ function App() {
       <a class="skip-link" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>To the content</a>
       <header class="top">
         <a class="brand" href="/"><svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><circle cx="10" cy="4" r="2.6" /><circle cx="4" cy="14.5" r="2.6" /><circle cx="16" cy="14.5" r="2.6" /><path d="M10 7v3M6.2 13l2-1.6M13.8 13l-2-1.6" /></svg>Conclave</a>
-        <nav aria-label="Pages">{link("/", "Home", "", needs)}{link("/new", "New job", "new")}{link("/settings", "Settings", "settings")}</nav>
+        <nav aria-label="Pages">{link("/", "Home", "", needs)}{link("/new", "New job", "new")}<a href="/teams/new" aria-current={at === "teams" && place.value.path[1] === "new" ? "page" : undefined}>New team</a>{link("/settings", "Settings", "settings")}</nav>
         <span class="grow" />
         <Button kind="quiet" small onClick={cycleTheme} aria-label={"Colours: " + theme.value} title={"Colours: " + theme.value}>{theme.value === "dark" ? "☾" : theme.value === "light" ? "☀" : "◐"}</Button>
         <Button kind="quiet" small onClick={() => setHelp(true)} aria-label="Keys">?</Button>

@@ -7,9 +7,13 @@ await story(async ({ server, c }) => {
   const page = await open(c, server);
 
   // Chosen on home, with a task.
-  await page.getByRole("link", { name: "New team" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "New team" }).click();
   await page.getByLabel("What is to be done").fill("A landing page for a bakery");
-  await page.getByRole("radio", { name: /product/i }).check();
+  const product = page.getByRole("radio", { name: /product/i });
+  await until("the product team is chosen", () => product.isChecked());
+  await page.getByRole("radio", { name: /bug/i }).check();
+  assert.ok(!/bakery/.test(await page.getByLabel("What is to be done").getAttribute("placeholder")), "what is suggested is for the team that is chosen");
+  await product.check();
   await shot(page, "new");
   await page.getByRole("button", { name: "Begin" }).click();
   await page.waitForURL(/\/teams\/team-/);
@@ -28,7 +32,7 @@ await story(async ({ server, c }) => {
 
   // The whole pipeline, in one session.
   await until("the team is done", async () => (await team()).over);
-  await sees(page.locator(".team-head"), "completed");
+  await sees(page.locator(".team-head"), "success");
   const done = await team();
   assert.equal(done.team.ended.status, "success", JSON.stringify(done.team.ended));
   assert.ok(done.team.members.length >= 6, "members: " + done.team.members.map((m) => m.agent));
@@ -78,11 +82,11 @@ await story(async ({ server, c }) => {
   await page.goto(server.origin + "/");
   await page.getByRole("button", { name: "Teams" }).click();
   await page.locator("a.row", { hasText: "bakery" }).first().waitFor();
-  await sees(page.getByRole("region", { name: "Done" }), "completed");
+  await sees(page.getByRole("region", { name: "Done" }), "success");
 
   // Narrow, and in the dark.
   await page.emulateMedia({ colorScheme: "dark" });
-  for (const width of [360, 820]) {
+  for (const width of [360, 400, 820]) {
     await page.setViewportSize({ width, height: 760 });
     for (const tab of width === 360 ? ["", "/board", "/mail", "/files?path=index.html", "/log"] : [""]) {
       await page.goto(server.origin + "/teams/" + id + tab);
@@ -90,6 +94,8 @@ await story(async ({ server, c }) => {
       await until("what the page shows is there", async () => (await page.getByText("Loading").count()) === 0);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(wide <= 0, `${tab} is ${wide} px too wide at ${width}`);
+      const cut = await page.evaluate(() => [...document.querySelectorAll(".phase-line, .banners")].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.className));
+      assert.deepEqual(cut, [], `cut off sideways at ${width}`);
       const nameless = await page.evaluate(() =>
         [...document.querySelectorAll("button, a, input, textarea, select, [role=tabpanel]")]
           .filter((e) => !(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.textContent.trim() || e.closest("label")?.textContent.trim() || e.title))

@@ -8,7 +8,7 @@ import { between, clock, plural, short } from "../lib/format";
 import { to } from "../lib/route";
 import { Badge, Button, Empty, Html, Loading, Trouble, useTask } from "../parts/basic";
 import { memberOf, useTeam } from "./context";
-import { MailCard } from "./mail";
+import { MailCard, sentNow } from "./mail";
 import { Face } from "./members";
 import type { FeedItem, FeedPage, Merge, ToolUse } from "./types";
 
@@ -32,6 +32,15 @@ export function Feed({ member }: { member: string }) {
   useEffect(() => {
     if (!older.length) setBefore(p?.before);
   }, [p, older.length]);
+  const sent = sentNow.value;
+  const counted = useRef(sent);
+  useLayoutEffect(() => {
+    if (counted.current === sent) return;
+    counted.current = sent;
+    stick.current = true;
+    list.current?.scrollTo({ top: list.current.scrollHeight });
+    setBelow(false);
+  }, [sent]);
   useLayoutEffect(() => {
     const el = list.current;
     if (el && stick.current) el.scrollTop = el.scrollHeight;

@@ -79,7 +79,7 @@ export function Deliverables() {
   const rest = (t.files || []).filter((f) => !named.includes(f.path));
   const waiting = t.members.filter((m) => m.unmerged);
   return (
-    <aside class="side deliverables" aria-label="Deliverables">
+    <aside id="made" class="side deliverables" aria-label="Deliverables">
       <header><h2>Deliverables</h2><span class="count">{named.length || rest.filter((f) => f.kind !== "deleted").length}</span></header>
       <div class="deliverables-in">
         {named.length > 0 && <ul class="plain">{named.map((p) => <li key={p}><button type="button" class="file-line" onClick={() => read(p)}><span aria-hidden="true" class="file-mark star">★</span><span class="mono">{p}</span></button></li>)}</ul>}

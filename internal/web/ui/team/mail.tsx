@@ -1,10 +1,11 @@
 // Messages as cards: from whom, to whom, and what became of them.
 
+import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, key, query, seg } from "../lib/api";
 import { useData } from "../lib/data";
 import { clock } from "../lib/format";
-import { Area, Badge, Button, Empty, Html, Loading, say, Trouble, useTask } from "../parts/basic";
+import { Area, Badge, Button, Empty, Html, Loading, Trouble, useTask } from "../parts/basic";
 import { act, leaderOf, useTeam } from "./context";
 import { Name } from "./members";
 import { and, type Fate, fateTone, fateWords, type Mail } from "./types";
@@ -99,6 +100,9 @@ export function Letters({ member }: { member: string }) {
 // What is being written outlives a change of page.
 const drafts = new Map<string, string>();
 
+// sentNow counts what was sent from here: whoever has sent something wants to see it.
+export const sentNow = signal(0);
+
 export function Composer({ to, onTo }: { to: string; onTo: (who: string) => void }) {
   const { id, d, again } = useTeam();
   const [text, setText] = useState(drafts.get(id) || "");
@@ -121,7 +125,7 @@ export function Composer({ to, onTo }: { to: string; onTo: (who: string) => void
     if (!text.trim()) return;
     await act(id, "messages", { text: text.trim(), to: [who] }, click.current);
     put("");
-    say("Sent to " + who);
+    sentNow.value++; // the card says what becomes of it
     again();
   });
   return (

@@ -13,6 +13,12 @@ interface Form { team: string; task: string; title: string; source: string; cost
 // What was filled in stays while the tab is open.
 let kept: Form = { team: "", task: "", title: "", source: "", cost: "", time: "" };
 
+// What could be asked of the teams that come with the program.
+const ideas: Record<string, string> = {
+  product: "A landing page for a bakery",
+  "bug-hunt": "The total of an order is wrong when it has no items",
+};
+
 export function NewTeam() {
   useTitle("New team");
   const kinds = useData<{ kinds: Kind[] }>("/api/teams/kinds");
@@ -24,9 +30,9 @@ export function NewTeam() {
     click.current = key();
     setForm((old) => (kept = { ...old, ...f }));
   };
-  const all = kinds.value.value?.kinds || [];
+  const all = [...(kinds.value.value?.kinds || [])].sort((a, b) => Number(b.name === "product") - Number(a.name === "product"));
   useEffect(() => {
-    const first = all.find((k) => !k.problem);
+    const first = all.find((k) => !k.problem && k.name === "product") || all.find((k) => !k.problem);
     if (!form.team && first) put({ team: first.name });
   }, [all.length]);
   const begin = () => task.run(async () => {
@@ -46,7 +52,7 @@ export function NewTeam() {
     <div class="page narrow">
       <div class="head"><h1>New team</h1><span class="muted">a leader sets members to work until it is done</span></div>
       <form onSubmit={(e) => { e.preventDefault(); begin(); }}>
-        <label class="field"><span>What is to be done</span><Area label="What is to be done" autofocus rows={4} value={form.task} onText={(s: string) => put({ task: s })} onSend={begin} placeholder="A landing page for a bakery" /></label>
+        <label class="field"><span>What is to be done</span><Area label="What is to be done" autofocus rows={4} value={form.task} onText={(s: string) => put({ task: s })} onSend={begin} placeholder={ideas[form.team] || "What you want of " + (all.find((k) => k.name === form.team)?.title || "the team")} /></label>
         <fieldset class="team-kinds"><legend class="field-name">By which team</legend>
           {!kinds.value.value ? <Loading of={kinds} /> : !all.length ? <Empty>No team is described here.</Empty> : all.map((k) => <KindCard key={k.name + k.file} k={k} on={form.team === k.name} onPick={() => put({ team: k.name })} />)}
         </fieldset>

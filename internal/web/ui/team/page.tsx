@@ -44,6 +44,7 @@ export function TeamPage({ id, tab }: { id: string; tab: string }) {
       <div class="team-page">
         <section class="team-main" aria-label="Team">
           <Head />
+          <p class="small to-made"><a href="#made" onClick={(e: any) => { e.preventDefault(); document.getElementById("made")?.scrollIntoView(); }}>Deliverables ({(d.team.files || []).length})</a></p>
           <Phases />
           <Banners picked={picked} onPick={only} />
           {d.stopped && <Stopped flow={id} again={data.again} />}
@@ -67,7 +68,7 @@ export function TeamPage({ id, tab }: { id: string; tab: string }) {
   );
 }
 
-const tones: Record<string, string> = { running: "blue", completed: "green", failed: "red", "timed out": "amber", cancelled: "gray" };
+const tones: Record<string, string> = { running: "blue", success: "green", error: "red", timeout: "amber", cancelled: "gray" };
 
 function Head() {
   const { id, d } = useTeam();
