@@ -37,7 +37,7 @@ await story(async ({ server, c }) => {
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await worker.getByRole("button", { name: "Stop worker" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Stop worker" }).click();
-  await sees(worker, "lost");
+  await sees(worker, "stopped");
   await shot(page, "lost");
 
   await page.getByRole("button", { name: "Stop team" }).click();
