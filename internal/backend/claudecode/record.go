@@ -69,15 +69,16 @@ func (a *agent) recall(room backend.Room, t cli.Thread) (cli.Thread, error) {
 	has := func(mark string) bool { return bytes.Contains(record, []byte(`"uuid":"`+mark+`"`)) }
 	switch {
 	case has(t.Heard):
-		t.News = slices.DeleteFunc(t.News, func(n cli.News) bool {
-			// What is taken in while a tool runs is written down beside its result.
-			return !has(n.Mark) && !bytes.Contains(record, []byte(`"source_uuid":"`+n.Mark+`"`)) && !bytes.Contains(record, []byte(`"tool_use_id":"`+n.Mark+`"`))
-		})
-		return t, nil
 	case t.Said == "" || has(t.Said):
-		return t.Untold(), nil
+		t = t.Untold()
+	default:
+		return cli.Thread{}, nil
 	}
-	return cli.Thread{}, nil
+	t.News = slices.DeleteFunc(slices.Clone(t.News), func(n cli.News) bool {
+		// What is taken in while a tool runs is written down beside its result.
+		return !has(n.Mark) && !bytes.Contains(record, []byte(`"source_uuid":"`+n.Mark+`"`)) && !bytes.Contains(record, []byte(`"tool_use_id":"`+n.Mark+`"`))
+	})
+	return t, nil
 }
 
 // maxRecord bounds a record; the program itself does not take up one that comes

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"conclave/internal/backend"
@@ -23,8 +24,11 @@ type Thread struct {
 	Told     string `json:"told,omitempty"`
 	Pictures int    `json:"pictures,omitempty"`
 	At       int    `json:"at,omitempty"`
-	// News is what it was told since, while it worked.
-	News []News `json:"news,omitempty"`
+	// News is what it was told since, while it worked. Saying is what of Told was said
+	// last, and Earlier what had been said of it before, in takes that were cut.
+	News    []News `json:"news,omitempty"`
+	Saying  string `json:"saying,omitempty"`
+	Earlier []News `json:"earlier,omitempty"`
 	// Heard and Said are marks by which a backend finds again, in the program's own
 	// record, what it was told last and what it said last in a turn that was whole.
 	Heard string `json:"heard,omitempty"`
@@ -38,9 +42,11 @@ type News struct {
 	Mark string `json:"mark"`
 }
 
-// Untold is the thread as it was before the program was told anything new: what it
-// was told last was lost with it.
-func (t Thread) Untold() Thread { return Thread{Native: t.Native, Said: t.Said} }
+// Untold is the thread as it was before the program was told what it was told last,
+// which was lost with it.
+func (t Thread) Untold() Thread {
+	return Thread{Native: t.Native, Said: t.Said, At: t.At, News: t.Earlier}
+}
 
 // A Say is what to tell a program in a turn.
 type Say struct {
@@ -68,15 +74,22 @@ func (t Thread) Next(messages []backend.Message) (Say, Thread) {
 	text := strings.Join(parts, gap)
 	next := Thread{Native: t.Native, Said: t.Said, Told: text, Pictures: len(images), At: at}
 	say := Say{Text: text, Images: images}
-	again := t.Native != "" && t.At == at && (t.Told != "" || t.Pictures > 0)
-	rest := t.untold(parts)
+	again := t.Native != "" && t.At == at && (t.Told != "" || t.Pictures > 0 || len(t.News) > 0)
+	rest, some := t.untold(parts)
 	switch {
 	case again && len(rest) == 0 && t.Pictures == len(images):
 		say = Say{Text: GoOn}
-	case again && len(rest) < len(parts) && t.Pictures <= len(images):
+	case again && some && t.Pictures <= len(images):
 		say = Say{Text: strings.Join(rest, gap), Images: images[t.Pictures:]}
 	case text == "":
 		say.Text = GoOn
+	}
+	next.Saying = say.Text
+	if again {
+		next.Earlier = slices.Concat(t.Earlier, t.News)
+		if t.Heard != "" {
+			next.Earlier = append(next.Earlier, News{Text: t.Saying, Mark: t.Heard})
+		}
 	}
 	if t.Native == "" && at > 0 {
 		say.Text = transcript(messages[:at]) + say.Text
@@ -84,22 +97,38 @@ func (t Thread) Next(messages []backend.Message) (Say, Thread) {
 	return say, next
 }
 
-// untold are those of some messages that the program was not told.
-func (t Thread) untold(parts []string) []string {
+// untold is what of some messages the program was not told, and whether it was told
+// anything of them. A message may have grown at its end since.
+func (t Thread) untold(parts []string) (rest []string, some bool) {
 	told := gap + t.Told + gap
 	for _, n := range t.News {
 		told += n.Text + gap
 	}
-	var out []string
 	for _, p := range parts {
-		before, after, was := strings.Cut(told, gap+p+gap)
-		if !was {
-			out = append(out, p)
-			continue
+		was := known(told, p)
+		some = some || was != ""
+		if left := strings.TrimPrefix(strings.TrimPrefix(p, was), gap); left != "" {
+			rest = append(rest, left)
 		}
-		told = before + gap + gap + after
+		if was != "" {
+			told = strings.Replace(told, gap+was+gap, gap+gap, 1)
+		}
 	}
-	return out
+	return rest, some
+}
+
+// known is the longest beginning of a message that was told, in whole paragraphs.
+func known(told, message string) string {
+	for {
+		if strings.Contains(told, gap+message+gap) {
+			return message
+		}
+		i := strings.LastIndex(message, gap)
+		if i <= 0 {
+			return ""
+		}
+		message = message[:i]
+	}
 }
 
 // gap is between messages that are told as one.

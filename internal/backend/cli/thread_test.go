@@ -33,6 +33,9 @@ func TestNext(t *testing.T) {
 		{"cut before there was anything", Thread{Told: "Hi."}, talk(user("Hi.")), "Hi.", 0, Thread{Told: "Hi."}},
 		{"extended", Thread{Native: "n", Told: "Hi."}, talk(user("Hi."), user("And this."), user("And that.")), "And this.\n\nAnd that.", 0, Thread{Native: "n", Told: "Hi.\n\nAnd this.\n\nAnd that."}},
 		{"cut twice, for another reason", Thread{Native: "n", Told: "Hi.\n\nThe disk was full."}, talk(user("Hi."), user("The light went out.")), "The light went out.", 0, Thread{Native: "n", Told: "Hi.\n\nThe light went out."}},
+		{"cut, and more was added to it", Thread{Native: "n", Told: "Hi.\n\nDo it.\n\nThe disk was full."}, talk(user("Hi.\n\nDo it.\n\nYou have done half."), user("The light went out.")), "You have done half.\n\nThe light went out.", 0,
+			Thread{Native: "n", Told: "Hi.\n\nDo it.\n\nYou have done half.\n\nThe light went out."}},
+		{"the last of it lost with the program", Thread{Native: "n", Told: "Hi.\n\nMore.", Saying: "More.", Heard: "h2", Earlier: []News{{Text: "Hi.", Mark: "h1"}}}.Untold(), talk(user("Hi."), user("More.")), "More.", 0, Thread{Native: "n", Told: "Hi.\n\nMore."}},
 		{"cut after news", Thread{Native: "n", Told: "Hi.", News: []News{{Text: "One.\n\nTwo."}, {Text: "One."}}}, talk(user("Hi."), user("One."), user("Two."), user("One."), user("Three.")), "Three.", 0,
 			Thread{Native: "n", Told: "Hi.\n\nOne.\n\nTwo.\n\nOne.\n\nThree."}},
 		{"longer, not extended", Thread{Native: "n", Told: "Hi"}, talk(user("Hi there.")), "Hi there.", 0, Thread{Native: "n", Told: "Hi there."}},
@@ -49,10 +52,32 @@ func TestNext(t *testing.T) {
 			if say.Text != c.say || len(say.Images) != c.images {
 				t.Errorf("says %q with %d images, want %q with %d", say.Text, len(say.Images), c.say, c.images)
 			}
+			if next.Saying != say.Text {
+				t.Errorf("is remembered to have said %q", next.Saying)
+			}
+			next.Saying, next.Earlier = "", nil
 			if diff := cmp.Diff(c.next, next); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// What was said in takes that were cut is remembered piece by piece, for any of them
+// may be lost with the program.
+func TestEarlier(t *testing.T) {
+	var thread Thread
+	messages := []backend.Message{user("Do it.")}
+	for i, reason := range []string{"", "The disk was full.", "The light went out."} {
+		if reason != "" {
+			messages = append(messages[:1], user(reason))
+		}
+		_, thread = thread.Next(messages)
+		thread.Native, thread.Heard = "n", strings.Repeat("h", i+1)
+	}
+	want := []News{{Text: "Do it.", Mark: "h"}, {Text: "The disk was full.", Mark: "hh"}}
+	if diff := cmp.Diff(want, thread.Earlier); diff != "" {
+		t.Error(diff)
 	}
 }
 
