@@ -58,7 +58,8 @@ func (a *App) woken(id event.FlowID) bool {
 }
 
 // What was cut off goes on when the cockpit begins: a job in the middle of a phase,
-// and an answer of a companion. A job that waits for a person is left alone.
+// and an answer of a companion. A job that waits for a person is left alone, and so is
+// a team, which somebody may have left so.
 //
 // IP-02
 func TestAdopt(t *testing.T) {
@@ -84,6 +85,10 @@ func TestAdopt(t *testing.T) {
 		t.Fatalf("nobody is in the middle of an answer: %+v, %v", s.Session, err)
 	}
 
+	left, err := a.NewTeam(t.Context(), control.TeamRequest{Team: "product", Task: "A page"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := a.Adopt(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +105,8 @@ func TestAdopt(t *testing.T) {
 	if j := a.jobNow(t, cut); j.State != view.JobReview {
 		t.Errorf("it is %s (%s)", j.State, j.Why)
 	}
-	if !a.woken(cut) || !a.woken(talk) || a.woken(frozen) || a.woken(quiet) {
-		t.Errorf("woken: %t, %t, not to be: %t, %t", a.woken(cut), a.woken(talk), a.woken(frozen), a.woken(quiet))
+	if !a.woken(cut) || !a.woken(talk) || a.woken(frozen) || a.woken(quiet) || a.woken(left) {
+		t.Errorf("woken: %t, %t, not to be: %t, %t, %t", a.woken(cut), a.woken(talk), a.woken(frozen), a.woken(quiet), a.woken(left))
 	}
 	for _, id := range []event.FlowID{cut, talk, frozen} {
 		a.sound(t, id)

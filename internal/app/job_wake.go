@@ -72,7 +72,8 @@ func (a *App) busy(ctx context.Context, log eventlog.Log, id event.FlowID) (bool
 	return false, control.Usagef("%s is no job, team or session; go on with it: conclave resume %[1]s", id)
 }
 
-// Adopt implements [control.Jobs].
+// Adopt implements [control.Jobs]. A team may have been left on purpose, by whoever
+// did not want it to spend more: its page offers to go on.
 func (a *App) Adopt(ctx context.Context) error {
 	flows, err := a.flows(ctx)
 	if err != nil {
@@ -81,7 +82,7 @@ func (a *App) Adopt(ctx context.Context) error {
 	var errs []error
 	for _, f := range flows {
 		switch b := f.First.Body.(type) {
-		case event.JobStarted, event.TeamStarted:
+		case event.JobStarted:
 		case event.SessionStarted:
 			if b.Kind != event.SessionCompanion {
 				continue
