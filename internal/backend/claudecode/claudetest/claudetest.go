@@ -99,11 +99,15 @@ func Last(r Request) string {
 	return ""
 }
 
+// resumed is what the program says to its model by itself when it was killed while a
+// tool ran, if it had come to write that down.
+const resumed = "Continue from where you left off."
+
 // Said is the texts of the user's, in order, without what the program adds.
 func Said(r Request) []string {
 	var out []string
 	for _, m := range r.Messages {
-		if m.From == "user" && !strings.HasPrefix(m.Text, "<system-reminder>") {
+		if m.From == "user" && !strings.HasPrefix(m.Text, "<system-reminder>") && m.Text != resumed {
 			out = append(out, m.Text)
 		}
 	}
