@@ -10,7 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -106,12 +106,29 @@ func idleTeam(ctx context.Context, dir, prog, member string, members int) (ours,
 		return 0, 0, fmt.Errorf("%w\n%s", err, said.String())
 	}
 	<-time.After(3 * time.Second) // what was used only to get there is given back
-	for _, pid := range marked(id) {
-		if name, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); strings.HasSuffix(name, "/claude") {
-			theirs += residentOf(pid)
-		}
+	for _, pid := range inRooms(dir) {
+		theirs += residentOf(pid)
 	}
 	return residentOf(cmd.Process.Pid), theirs, nil
+}
+
+// inRooms are the Claude Codes that run in rooms of a project: they are in a
+// namespace of their own, and known by the home they were given.
+func inRooms(dir string) []int {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	var out []int
+	for _, name := range files {
+		env, err := os.ReadFile(name)
+		if err != nil || !bytes.Contains(env, []byte("HOME="+filepath.Join(dir, ".conclave/cli")+"/")) {
+			continue
+		}
+		command, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "cmdline"))
+		program, _, _ := bytes.Cut(command, []byte{0})
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && filepath.Base(string(program)) == "claude" {
+			out = append(out, pid)
+		}
+	}
+	return out
 }
 
 // allIdle waits until all members have taken a turn and their leader is in one.
@@ -130,7 +147,7 @@ func allIdle(ctx context.Context, a *app.App, id event.FlowID, members int) erro
 			if e.Agent != event.LeaderName {
 				idle[e.Agent] = true
 			}
-		case event.Requested:
+		case event.Briefed:
 			if e.Agent == event.LeaderName {
 				leading++
 			}

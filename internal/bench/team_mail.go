@@ -133,8 +133,8 @@ func teamResumes(ctx context.Context, dir string) ([]row, error) {
 	return []row{over(fmt.Sprintf("`kill -9` of a team, then `conclave resume` until its %d members are at work", members), "start of the process", middle(floors), middle(ours), 300*time.Millisecond)}, nil
 }
 
-// resumed has a team driven by a process until so many members have asked their
-// model, kills it, and returns how long that took.
+// resumed has a team driven by a process until so many members are set to work,
+// kills it, and returns how long that took.
 func resumed(ctx context.Context, a *app.App, prog, dir string, id event.FlowID, members int) (time.Duration, error) {
 	s, err := a.Open(ctx, id)
 	if err != nil {
@@ -157,7 +157,7 @@ func resumed(ctx context.Context, a *app.App, prog, dir string, id event.FlowID,
 		if err != nil {
 			return 0, fmt.Errorf("%d of %d members are at work: %w", len(busy), members, err)
 		}
-		if _, ok := e.Body.(event.Requested); ok && e.Agent != event.LeaderName {
+		if _, ok := e.Body.(event.Assigned); ok && e.Agent != event.LeaderName {
 			busy[e.Agent] = true
 		}
 		if len(busy) == members {
