@@ -96,9 +96,15 @@ func (m *Model) relistJobs() tea.Cmd {
 }
 
 func (m *Model) listJobs(wanted func(*Model) bool) tea.Cmd {
+	return m.listFlows(view.KindJob, wanted, newJobList)
+}
+
+// listFlows lists what there is of a kind, unless nobody wants that any more once it
+// is known.
+func (m *Model) listFlows(kind string, wanted func(*Model) bool, list func(*Model, []control.Flow, map[event.FlowID]string) *picker) tea.Cmd {
 	c := m.c
 	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
-		all, err := flowsOf(ctx, c, view.KindJob)
+		all, err := flowsOf(ctx, c, kind)
 		titles := map[event.FlowID]string{}
 		for _, f := range all {
 			title, _ := c.Text(ctx, f.Task)
@@ -107,12 +113,10 @@ func (m *Model) listJobs(wanted func(*Model) bool) tea.Cmd {
 		return func(m *Model) tea.Cmd {
 			switch {
 			case err != nil:
-				m.notify("The jobs cannot be listed: " + err.Error())
-				return nil
-			case !wanted(m):
-				return nil
+				m.notify("The " + kind + "s cannot be listed: " + err.Error())
+			case wanted(m):
+				m.open(list(m, all, titles))
 			}
-			m.open(newJobList(m, all, titles))
 			return nil
 		}
 	})

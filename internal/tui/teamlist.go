@@ -130,26 +130,7 @@ func (m *Model) relistTeams() tea.Cmd {
 }
 
 func (m *Model) listTeams(wanted func(*Model) bool) tea.Cmd {
-	c := m.c
-	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
-		all, err := flowsOf(ctx, c, view.KindTeam)
-		titles := map[event.FlowID]string{}
-		for _, f := range all {
-			title, _ := c.Text(ctx, f.Task)
-			titles[f.ID] = oneLine(title)
-		}
-		return func(m *Model) tea.Cmd {
-			switch {
-			case err != nil:
-				m.notify("The teams cannot be listed: " + err.Error())
-				return nil
-			case !wanted(m):
-				return nil
-			}
-			m.open(newTeamList(m, all, titles))
-			return nil
-		}
-	})
+	return m.listFlows(view.KindTeam, wanted, newTeamList)
 }
 
 func newTeamList(m *Model, all []control.Flow, titles map[event.FlowID]string) *picker {
