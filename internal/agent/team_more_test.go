@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,8 +75,11 @@ func TestTeamMailMeanwhile(t *testing.T) {
 // What is refused is answered with why and what to do, and costs nothing else.
 func TestTeamRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // the leader and the member speak side by side
 		var heard []string
 		note := func(last []backend.ToolResult) {
+			mu.Lock()
+			defer mu.Unlock()
 			for _, r := range last {
 				heard = append(heard, r.Text)
 			}

@@ -12,10 +12,13 @@ await story(async ({ server, c, again }) => {
   await server.kill();
   await sees(page, "The server does not answer.");
   await page.getByLabel("Feedback", { exact: true }).fill("Half a sentence, and the rest of it.");
+  await page.getByRole("tab", { name: "History" }).click();
   await shot(page, "away");
   const now = await again();
   assert.equal(now.origin, server.origin, "it is served at the same address again");
   await page.getByText("The server does not answer.").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "diff", exact: true }).first().waitFor(); // what was asked for meanwhile
+  await page.getByRole("tab", { name: "Plan" }).click();
   assert.equal(await page.getByLabel("Feedback", { exact: true }).inputValue(), "Half a sentence, and the rest of it.");
 
   // Nobody has to log in again, the job is frozen as before, and the page is live.

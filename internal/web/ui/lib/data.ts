@@ -1,9 +1,9 @@
 // Data that a page shows: fetched, kept fresh by the stream, never blank while a
 // newer copy is on its way.
 
-import { signal, type Signal } from "@preact/signals";
+import { effect, signal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { get, Problem } from "./api";
+import { away, get, Problem } from "./api";
 import { watch } from "./stream";
 
 export interface Data<T> {
@@ -62,6 +62,12 @@ export function useData<T = any>(url: string, ...flows: (string | undefined)[]):
     const offs = flows.filter(Boolean).map((f) => watch(f!, () => soon(80)));
     return () => offs.forEach((off) => off());
   }, [flows.join(",")]);
+
+  // What could not be fetched while the server was away is fetched when it is back,
+  // also where nobody tells of changes.
+  useEffect(() => effect(() => {
+    if (!away.value && kept.error.value?.code === "away") soon(80);
+  }), []);
 
   return { value: kept.value, error: kept.error, again: () => soon(0) };
 }

@@ -73,10 +73,14 @@ export function Empty({ children }: Kids) {
   return <div class="empty">{children}</div>;
 }
 
+// fault is what went wrong with data, but for that the server is away: that is said
+// once, above the page, and what is missing is fetched when it is back.
+export const fault = (e: any) => (e?.code === "away" ? null : e);
+
 export function Loading({ of, what = "Loading" }: { of?: { error: { value: any } }; what?: string }) {
   const e = of?.error.value;
   if (e?.status === 404) return <div class="empty" role="alert"><p>{words(e)}</p><p><a href="/">Home</a></p></div>;
-  if (e) return <Trouble of={e} />;
+  if (fault(e)) return <Trouble of={e} />;
   return <div class="empty" role="status"><span class="spin" aria-hidden="true" /> {what}…</div>;
 }
 

@@ -7,7 +7,7 @@ import { get, key, post, query, seg } from "../lib/api";
 import { useData } from "../lib/data";
 import { onLive } from "../lib/stream";
 import { plural } from "../lib/format";
-import { Area, Badge, Button, Loading, Trouble, useTask } from "./basic";
+import { Area, Badge, Button, fault, Loading, Trouble, useTask } from "./basic";
 import { GateCard, type GateData } from "./gate";
 import { Stopped } from "./stopped";
 import { StepView, type Step } from "./steps";
@@ -80,7 +80,7 @@ export function Chat({ id, data, uses = {}, hints = [], placeholder = "Say somet
         {busy && !live.text && <div class="typing" role="status"><i /><i /><i /><span class="sr">The agent is at work</span></div>}
       </div>
       {s.stopped && <Stopped flow={id} again={data.again} />}
-      <Trouble of={task.problem || data.error.value} />
+      <Trouble of={task.problem || fault(data.error.value)} />
       <Input id={id} autofocus={autofocus} busy={busy} placeholder={placeholder} onSend={say} onStop={() => task.run(() => post(`/api/sessions/${seg(id)}/cancel`, { key: key() }))} />
     </div>
   );
