@@ -68,7 +68,7 @@ func (s *jobScreen) approvalWords(choice string) string {
 func (s *jobScreen) cancel(m *Model) tea.Cmd {
 	m.confirm("Cancel the job?", "What there is will be kept, and it can be taken up again with a correction (f).", func(m *Model) tea.Cmd {
 		m.notify("Cancelling.")
-		return s.tell(m, event.CancelRequested{By: by}, "Not cancelled", nil)
+		return s.say(m, event.CancelRequested{By: by}, "Not cancelled", nil)
 	})
 	return nil
 }
@@ -137,7 +137,7 @@ func (m *Model) openThreads(s *jobScreen) {
 	}
 	p.chosen = func(m *Model, r pick) tea.Cmd {
 		m.open(newPrompt("Reply", view.OneLine(r.value.(view.JobThread).Text), "", func(m *Model, words string) tea.Cmd {
-			return s.tell(m, event.Commented{Text: words, Reply: r.key, By: by}, "The reply was not kept", nil)
+			return s.say(m, event.Commented{Text: words, Reply: r.key, By: by}, "The reply was not kept", nil)
 		}))
 		return nil
 	}
@@ -161,7 +161,7 @@ func (m *Model) resolve(string) tea.Cmd {
 	} else {
 		m.notify("Resolved; the agent is not asked to deal with it.")
 	}
-	return m.job.tell(m, event.Resolved{Comment: t.ID, On: !t.Resolved, By: by}, "Not resolved", nil)
+	return m.job.say(m, event.Resolved{Comment: t.ID, On: !t.Resolved, By: by}, "Not resolved", nil)
 }
 
 // companion turns the window to the conversation about the job.

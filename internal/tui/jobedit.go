@@ -48,7 +48,7 @@ func (s *jobScreen) edited(m *Model, name string, old jobText, words string) tea
 // lost.
 func (s *jobScreen) keep(m *Model, name string, base event.Hash, words string) tea.Cmd {
 	m.notify("Your change of " + name + " is being kept.")
-	return s.tell(m, event.Edited{Path: name, Base: base, Text: event.Inline(words), By: by}, name+" was not changed", func(*Model, event.Refused) {
+	return s.say(m, event.Edited{Path: name, Base: base, Text: event.Inline(words), By: by}, name+" was not changed", func(*Model, event.Refused) {
 		s.kept[name] = words
 	})
 }
@@ -111,7 +111,7 @@ func (s *jobScreen) keepTodos(m *Model) tea.Cmd {
 	if i >= 0 {
 		base = s.job.Files[i].Hash
 	}
-	return s.tell(m, event.Edited{Path: todosFile, Base: base, Text: event.Inline(string(words)), By: by}, "The todos were not changed",
+	return s.say(m, event.Edited{Path: todosFile, Base: base, Text: event.Inline(string(words)), By: by}, "The todos were not changed",
 		func(*Model, event.Refused) { s.wanted = nil })
 }
 
@@ -209,7 +209,7 @@ func (s *jobScreen) answer(m *Model, id string) tea.Cmd {
 	}
 	q := s.job.Questions[i]
 	m.open(newPrompt("The plan asks", view.OneLine(q.Text)+prefixed("\nUnless you say otherwise: ", view.OneLine(q.Default)), q.Answer, func(m *Model, words string) tea.Cmd {
-		return s.tell(m, event.Responded{Question: id, Text: words, By: by}, "Not answered", nil)
+		return s.say(m, event.Responded{Question: id, Text: words, By: by}, "Not answered", nil)
 	}))
 	return nil
 }

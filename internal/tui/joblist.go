@@ -13,7 +13,6 @@ import (
 
 	"conclave/internal/control"
 	"conclave/internal/event"
-	"conclave/internal/tui/text"
 	"conclave/internal/view"
 )
 
@@ -31,17 +30,7 @@ func (m *Model) jobCommand(args string) tea.Cmd {
 	case verb == "new":
 		return m.newJob(rest)
 	}
-	c := m.c
-	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
-		id, err := c.Find(ctx, args)
-		return func(m *Model) tea.Cmd {
-			if err != nil {
-				m.notify(err.Error())
-				return nil
-			}
-			return m.openJob(id)
-		}
-	})
+	return m.findFlow(args, (*Model).openJob)
 }
 
 // newJob begins a job; files and folders that are named with @ are its documents.
@@ -138,10 +127,7 @@ func flowsOf(ctx context.Context, c Program, kinds ...string) ([]control.Flow, e
 
 func newJobList(m *Model, all []control.Flow, titles map[event.FlowID]string) *picker {
 	p := &picker{where: atJobs, title: "Jobs", full: true, browse: true, empty: "There are no jobs here yet. Esc goes back; /job new and what is to be done begins one."}
-	for _, f := range all {
-		title := text.Pad(text.Cut(titles[f.ID], titleWidth), titleWidth)
-		p.rows = append(p.rows, pick{key: string(f.ID), text: title, more: titles[f.ID], about: f.State() + " · " + ago(m.o.Now(), f.Last) + " · " + string(f.ID), value: f})
-	}
+	p.rows = flowRows(m, all, titles)
 	p.preview = func(m *Model, r pick, width int) []string { return m.jobGlance(r.value.(control.Flow), r.more, width) }
 	p.chosen = func(m *Model, r pick) tea.Cmd { return m.openJob(event.FlowID(r.key)) }
 	return p
@@ -149,18 +135,11 @@ func newJobList(m *Model, all []control.Flow, titles map[event.FlowID]string) *p
 
 // jobGlance is a job before it is opened.
 func (m *Model) jobGlance(f control.Flow, title string, width int) []string {
-	out := text.Wrap(m.theme.Heading.Render(text.Clean(title)), width)
-	words := []string{f.State()}
+	var words []string
 	if f.Phase != "" {
 		words = append(words, "phase "+f.Phase)
 	}
-	words = append(words, f.Cost.String(), "begun "+ago(m.o.Now(), f.Started))
-	out = append(out, text.Wrap(m.theme.Dim.Render(text.Clean(strings.Join(words, " · "))), width)...)
-	if f.Why != "" {
-		out = append(out, "")
-		out = append(out, text.Wrap(m.theme.Warn.Render(text.Clean(view.OneLine(f.Why))), width)...)
-	}
-	return out
+	return m.flowGlance(f, title, width, words)
 }
 
 func jobListActions() []Action {

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -79,10 +78,10 @@ func (s *jobScreen) noted(m *Model) tea.Cmd {
 	switch n.kind {
 	case jobComment:
 		n.about.Text = words
-		return s.tell(m, n.about, "The comment was not kept", func(m *Model, _ event.Refused) { s.restore(n) })
+		return s.say(m, n.about, "The comment was not kept", func(m *Model, _ event.Refused) { s.restore(n) })
 	case jobCorrect:
 		m.notify("It goes on with what you want to be different.")
-		return s.tell(m, event.Corrected{Text: event.Inline(words), By: by}, "Not corrected", func(m *Model, _ event.Refused) { s.restore(n) })
+		return s.say(m, event.Corrected{Text: event.Inline(words), By: by}, "Not corrected", func(m *Model, _ event.Refused) { s.restore(n) })
 	}
 	g := s.job.Review
 	if g == nil {
@@ -110,71 +109,25 @@ func (s *jobScreen) putAway(m *Model) tea.Cmd {
 		return nil
 	}
 	m.notify("Kept as a draft; r goes on with it.")
-	return s.tell(m, event.Drafted{Text: words, By: by}, "The draft was not kept", nil)
+	return s.say(m, event.Drafted{Text: words, By: by}, "The draft was not kept", nil)
 }
 
 // noteEditor goes on writing in the person's own editor.
 func (s *jobScreen) noteEditor(m *Model) tea.Cmd {
-	return m.editText(s.note.field.in.Text(), func(m *Model, words string) tea.Cmd {
-		s.note.on = true
-		s.note.field.in.SetText(words)
-		return nil
-	})
+	return m.editNote(&s.note.field, &s.note.on)
 }
 
-// tell says something to the job and has somebody act on it. If it is refused, or
-// cannot be said, back puts things back.
-func (s *jobScreen) tell(m *Model, body event.Body, what string, back func(*Model, event.Refused)) tea.Cmd {
-	if back == nil {
-		back = func(*Model, event.Refused) {}
-	}
+// say says something to the job. If it is refused, or cannot be said, back puts
+// things back.
+func (s *jobScreen) say(m *Model, body event.Body, what string, back func(*Model, event.Refused)) tea.Cmd {
 	f := fact(body)
-	s.sent[f.ID] = back
 	if _, edit := body.(event.Edited); edit {
 		s.edits[f.ID] = true
 	}
-	c, id := m.c, s.id
-	return m.sending(func(ctx context.Context) sent {
-		if err := c.Send(ctx, id, f); err != nil {
-			return sent{what: what, err: err, failed: func(m *Model) {
-				delete(s.sent, f.ID)
-				back(m, event.Refused{})
-			}}
-		}
-		err := c.Wake(ctx, id)
-		return sent{what: "It is noted, and nobody could be set to work on it", err: err, then: func(m *Model) tea.Cmd {
-			s.listen(m)
-			return nil
-		}}
-	})
-}
-
-// stale is the code of what was said about something that has changed meanwhile.
-const stale = "stale"
-
-// verdict takes in what became of what was said here.
-func (s *jobScreen) verdict(m *Model, e event.Event) {
-	switch b := e.Body.(type) {
-	case event.Admitted:
-		delete(s.sent, b.Ref)
-	case event.Closed:
-		delete(s.sent, b.Reply)
-	case event.Refused:
-		back, own := s.sent[b.Ref]
-		if !own {
-			return
-		}
-		delete(s.sent, b.Ref)
-		back(m, b)
-		if b.Code == stale {
-			m.notify("Changed meanwhile, look again. " + view.OneLine(b.Why))
-		} else {
-			m.notify("Not taken: " + view.OneLine(b.Why))
-		}
-	}
+	return s.tell(m, f, what, back)
 }
 
 // reply answers a question of the job as it was looked at.
 func (s *jobScreen) reply(m *Model, g view.Gate, revision int, choice, words string, back func(*Model, event.Refused)) tea.Cmd {
-	return s.tell(m, event.Replied{Gate: g.Gate, Choice: choice, Text: words, Revision: revision, By: by}, "Not decided", back)
+	return s.say(m, event.Replied{Gate: g.Gate, Choice: choice, Text: words, Revision: revision, By: by}, "Not decided", back)
 }

@@ -58,13 +58,11 @@ func (p jobPage) file() string {
 // events, so that every window on the job shows the same; what the person writes
 // and has not sent is the screen's own.
 type jobScreen struct {
-	id     event.FlowID
+	visit
 	job    view.Job
 	news   []view.AuditRow // what happened last, newest last
 	saying speech          // what its agent says right now
 	files  jobFiles
-	woken  uint64 // how far it had come when somebody was last called to drive it
-	rings  bool   // it has begun to wait, and nobody was called yet
 
 	page   jobPage
 	at     [jobPages]int // the piece that is marked
@@ -75,11 +73,8 @@ type jobScreen struct {
 	// come faster than frames.
 	renew func()
 
-	note jobNote
-	// sent are what was said here and has no verdict: what is done if it is
-	// refused. wanted are todos as the person wants them, on their way.
-	sent   map[string]func(*Model, event.Refused)
-	wanted []event.Todo
+	note   jobNote
+	wanted []event.Todo // as the person wants them, on their way
 	// kept are texts that were edited here and not taken, by their file.
 	kept map[string]string
 	// edits are the ids of edits from here that are not kept yet; own: what was
@@ -98,11 +93,7 @@ func (s *jobScreen) Where() Where {
 }
 
 func (s *jobScreen) Title(m *Model) string {
-	title := view.OneLine(m.texts.of(s.job.Title()))
-	if m.width < 60 {
-		return "Job: " + title
-	}
-	return fmt.Sprintf("Job: %s · %s", view.Shorten(title, max(m.width-28, 20)), s.state())
+	return flowTitle(m, "Job", m.texts.of(s.job.Title()), s.state())
 }
 
 // state is how it stands, in a word or two.

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,31 +19,24 @@ const maxNews = 60
 
 // openJob shows a job.
 func (m *Model) openJob(id event.FlowID) tea.Cmd {
-	c := m.c
-	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
-		snap, err := c.Open(ctx, id)
-		if err == nil && snap.Job == nil {
-			err = fmt.Errorf("%s is not a job", id)
+	return m.openFlow(id, view.KindJob, func(m *Model, snap view.Snapshot) (tea.Cmd, bool) {
+		if snap.Job == nil {
+			return nil, false
 		}
-		return func(m *Model) tea.Cmd {
-			if err != nil {
-				m.notify("The job cannot be shown: " + err.Error())
-				return nil
-			}
-			return m.showJob(*snap.Job)
-		}
+		return m.showJob(*snap.Job), true
 	})
 }
 
 // showJob opens the screen of a job on what is known of it.
 func (m *Model) showJob(j view.Job) tea.Cmd {
 	m.leaveJob()
-	s := &jobScreen{id: j.ID, job: j, sent: map[string]func(*Model, event.Refused){}, kept: map[string]string{}, edits: map[string]bool{}}
+	s := &jobScreen{job: j, kept: map[string]string{}, edits: map[string]bool{}}
+	s.visit = newVisit(j.ID, s.hear)
 	s.page, s.width, s.renew = s.first(), max(m.width, 1), func() { s.draw(m, s.width) }
 	m.job = s
 	m.open(s)
 	m.feed.followFrom(j.ID, j.Seq-min(j.Seq, maxNews)+1)
-	return tea.Batch(s.load(m), s.wake(m))
+	return tea.Batch(s.load(m), s.rouse(m))
 }
 
 // first is the page that is looked at first.
@@ -58,21 +50,18 @@ func (s *jobScreen) first() jobPage {
 	return jobProgress
 }
 
-// leaveJob takes the screen of a job away.
-func (m *Model) leaveJob() {
-	s := m.job
-	if s == nil {
-		return
-	}
-	m.job = nil
-	m.feed.leave(s.id)
-	m.screens = slices.DeleteFunc(m.screens, func(o Screen) bool { return o == Screen(s) })
-}
-
 // gone is called when the screen is closed.
 func (s *jobScreen) gone(m *Model) {
 	if m.job == s {
 		m.leaveJob()
+	}
+}
+
+// leaveJob takes the screen of a job away.
+func (m *Model) leaveJob() {
+	if s := m.job; s != nil {
+		m.job = nil
+		s.end(m, s)
 	}
 }
 
@@ -82,15 +71,7 @@ func (m *Model) closeJob() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if m.o.Job == "" || m.o.Job != s.id {
-		m.closeTop()
-		if t := m.top(); t != nil && t.Where() == atJobs { // which says how things stood before
-			return m.relistJobs()
-		}
-		return nil
-	}
-	m.parting = s.parting()
-	return tea.Quit
+	return s.leave(m, m.o.Job, atJobs, m.relistJobs, s.parting())
 }
 
 // parting says how to come back.
@@ -151,7 +132,7 @@ func (s *jobScreen) happened(m *Model, before view.Job, e event.Event) {
 		s.own = s.edits[b.Ref]
 		delete(s.edits, b.Ref)
 	case event.Closed:
-		m.notify(s.closedWords(b))
+		m.notify(closedWords(b))
 		if b.Choice != event.ReviewCancel && before.Review != nil && before.Review.Gate == b.Gate {
 			s.page = jobProgress
 			s.note.on = s.note.on && s.note.kind != jobFeedback
@@ -162,18 +143,11 @@ func (s *jobScreen) happened(m *Model, before view.Job, e event.Event) {
 }
 
 // closedWords say what was decided, and who has.
-func (s *jobScreen) closedWords(c event.Closed) string {
-	words := map[string]string{
+func closedWords(c event.Closed) string {
+	return decidedWords(c, view.KindJob, map[string]string{
 		event.ReviewApprove: "the plan is carried out", event.ReviewSkip: "the plan is carried out, and no plan is asked about again",
 		event.ReviewChange: "the plan is changed, and you are asked again", event.ReviewCancel: "the job is cancelled",
-		event.TroubleRetry: "it goes on", event.PermitOnce: "allowed once", event.PermitRun: "allowed for this job",
-		event.PermitAlways: "allowed from now on", event.PermitDeny: "denied",
-	}
-	what := cmp.Or(words[c.Choice], c.Choice)
-	if c.By != by && c.By != "" {
-		return "Decided elsewhere (" + view.OneLine(c.By) + "): " + what + "."
-	}
-	return "Decided: " + what + "."
+	})
 }
 
 // ring calls a person who looks elsewhere.
@@ -193,28 +167,16 @@ func (s *jobScreen) ring(m *Model) tea.Cmd {
 	return nil
 }
 
-// wake has somebody drive a job that has something to do, and listens to them.
-func (s *jobScreen) wake(m *Model) tea.Cmd {
-	if s.job.State.Over() && len(s.job.Heard) == 0 || s.job.Seq > 0 && s.woken == s.job.Seq {
+// rouse has somebody drive a job that has something to do, and listens to them.
+func (s *jobScreen) rouse(m *Model) tea.Cmd {
+	if s.job.State.Over() && len(s.job.Heard) == 0 {
 		return nil
 	}
-	s.woken = s.job.Seq
-	c, id := m.c, s.id
-	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
-		err := c.Wake(ctx, id)
-		return func(m *Model) tea.Cmd {
-			if err != nil {
-				m.notify("Nobody could be set to work on it: " + err.Error())
-				return nil
-			}
-			s.listen(m)
-			return nil
-		}
-	})
+	return s.wake(m, s.job.Seq)
 }
 
-// listen hears what the agent says while it works.
-func (s *jobScreen) listen(m *Model) {
+// hear listens to what the agent says while it works.
+func (s *jobScreen) hear(m *Model) {
 	if m.job == s && !s.job.State.Frozen() && !s.job.State.Over() {
 		m.feed.overhear(s.id)
 	}

@@ -203,7 +203,7 @@ func (m *Model) drivenEnded(d driven) tea.Cmd {
 func (m *Model) fellQuiet(id event.FlowID) tea.Cmd {
 	m.feed.deaf(id)
 	if m.job != nil && m.job.id == id {
-		return m.job.wake(m)
+		return m.job.rouse(m)
 	}
 	if m.crew != nil && m.crew.id == id {
 		return m.crew.fellQuiet(m)

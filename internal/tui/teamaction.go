@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"strings"
 
@@ -44,7 +43,7 @@ func (s *teamScreen) noted(m *Model) tea.Cmd {
 		return nil
 	}
 	s.note.on = false
-	return s.tell(m, event.Messaged{Text: event.Inline(words), To: []event.AgentID{n.to}, By: by}, "Not sent", func(*Model, event.Refused) {
+	return s.tell(m, fact(event.Messaged{Text: event.Inline(words), To: []event.AgentID{n.to}, By: by}), "Not sent", func(*Model, event.Refused) {
 		if !s.note.on {
 			s.note = n
 			s.note.on = true
@@ -60,51 +59,7 @@ func (s *teamScreen) putAway(*Model) tea.Cmd {
 
 // noteEditor goes on writing in the person's own editor.
 func (s *teamScreen) noteEditor(m *Model) tea.Cmd {
-	return m.editText(s.note.field.in.Text(), func(m *Model, words string) tea.Cmd {
-		s.note.on = true
-		s.note.field.in.SetText(words)
-		return nil
-	})
-}
-
-// tell says something to the team and has somebody act on it. If it is refused, or
-// cannot be said, back puts things back.
-func (s *teamScreen) tell(m *Model, body event.Body, what string, back func(*Model, event.Refused)) tea.Cmd {
-	if back == nil {
-		back = func(*Model, event.Refused) {}
-	}
-	f := fact(body)
-	s.sent[f.ID] = back
-	c, id := m.c, s.id
-	return m.sending(func(ctx context.Context) sent {
-		if err := c.Send(ctx, id, f); err != nil {
-			return sent{what: what, err: err, failed: func(m *Model) {
-				delete(s.sent, f.ID)
-				back(m, event.Refused{})
-			}}
-		}
-		err := c.Wake(ctx, id)
-		return sent{what: "It is noted, and nobody could be set to work on it", err: err, then: func(m *Model) tea.Cmd {
-			s.listen(m)
-			return nil
-		}}
-	})
-}
-
-// verdict takes in what became of what was said here.
-func (s *teamScreen) verdict(m *Model, e event.Event) {
-	switch b := e.Body.(type) {
-	case event.Admitted:
-		delete(s.sent, b.Ref)
-	case event.Closed:
-		delete(s.sent, b.Reply)
-	case event.Refused:
-		if back, own := s.sent[b.Ref]; own {
-			delete(s.sent, b.Ref)
-			back(m, b)
-			m.notify("Not taken: " + view.OneLine(b.Why))
-		}
-	}
+	return m.editNote(&s.note.field, &s.note.on)
 }
 
 // mine is the newest message of a person that can be taken back.
@@ -128,13 +83,13 @@ func (s *teamScreen) takeBack(m *Model) tea.Cmd {
 		s.note.to = x.To[0]
 	}
 	s.note.field.in.SetText(words)
-	return s.tell(m, event.Withdrawn{Message: x.ID, By: by}, "Not taken back", func(*Model, event.Refused) { s.note.on = false })
+	return s.tell(m, fact(event.Withdrawn{Message: x.ID, By: by}), "Not taken back", func(*Model, event.Refused) { s.note.on = false })
 }
 
 // wrapUp has the leader come to an end.
 func (s *teamScreen) wrapUp(m *Model) tea.Cmd {
 	m.notify("The leader is asked to come to an end.")
-	return s.tell(m, event.WrapUpRequested{By: by}, "Not asked", nil)
+	return s.tell(m, fact(event.WrapUpRequested{By: by}), "Not asked", nil)
 }
 
 // permission is the first question whether a tool may be used.
@@ -164,7 +119,7 @@ func (s *teamScreen) goOn(m *Model) tea.Cmd {
 }
 
 func (s *teamScreen) reply(m *Model, g view.Gate, choice string) tea.Cmd {
-	return s.tell(m, event.Replied{Gate: g.Gate, Choice: choice, Revision: g.Revision, By: by}, "Not decided", nil)
+	return s.tell(m, fact(event.Replied{Gate: g.Gate, Choice: choice, Revision: g.Revision, By: by}), "Not decided", nil)
 }
 
 // enter opens what is marked: a file, a member, or a text to read.

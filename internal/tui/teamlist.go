@@ -31,17 +31,7 @@ func (m *Model) teamCommand(args string) tea.Cmd {
 	case verb == "run" || verb == "new":
 		return m.newTeam(kind, task)
 	}
-	c := m.c
-	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
-		id, err := c.Find(ctx, args)
-		return func(m *Model) tea.Cmd {
-			if err != nil {
-				m.notify(err.Error())
-				return nil
-			}
-			return m.openTeam(id)
-		}
-	})
+	return m.findFlow(args, (*Model).openTeam)
 }
 
 // newTeam sets a team to work, and shows it.
@@ -135,10 +125,7 @@ func (m *Model) listTeams(wanted func(*Model) bool) tea.Cmd {
 
 func newTeamList(m *Model, all []control.Flow, titles map[event.FlowID]string) *picker {
 	p := &picker{where: atTeams, title: "Teams", full: true, browse: true, empty: "There are no teams here yet. Esc goes back; /team run sets one to work."}
-	for _, f := range all {
-		title := text.Pad(text.Cut(titles[f.ID], titleWidth), titleWidth)
-		p.rows = append(p.rows, pick{key: string(f.ID), text: title, more: titles[f.ID], about: f.State() + " · " + ago(m.o.Now(), f.Last) + " · " + string(f.ID), value: f})
-	}
+	p.rows = flowRows(m, all, titles)
 	p.preview = func(m *Model, r pick, width int) []string { return m.teamGlance(r.value.(control.Flow), r.more, width) }
 	p.chosen = func(m *Model, r pick) tea.Cmd { return m.openTeam(event.FlowID(r.key)) }
 	return p
@@ -146,26 +133,17 @@ func newTeamList(m *Model, all []control.Flow, titles map[event.FlowID]string) *
 
 // teamGlance is a team before it is opened.
 func (m *Model) teamGlance(f control.Flow, title string, width int) []string {
-	out := text.Wrap(m.theme.Heading.Render(text.Clean(title)), width)
-	words := []string{f.State()}
+	var words, names []string
 	if f.Phase != "" {
 		words = append(words, "in "+f.Phase)
 	}
 	if f.Todos > 0 {
 		words = append(words, fmt.Sprintf("%d of %s done", f.Done, plural(f.Todos, "task")))
 	}
-	words = append(words, f.Cost.String(), "begun "+ago(m.o.Now(), f.Started))
-	out = append(out, text.Wrap(m.theme.Dim.Render(text.Clean(strings.Join(words, " · "))), width)...)
-	var names []string
 	for _, a := range f.Agents {
 		names = append(names, view.OneLine(string(a)))
 	}
-	out = append(out, text.Wrap(m.theme.Dim.Render(text.Clean(strings.Join(names, ", "))), width)...)
-	if f.Why != "" {
-		out = append(out, "")
-		out = append(out, text.Wrap(m.theme.Warn.Render(text.Clean(view.OneLine(f.Why))), width)...)
-	}
-	return out
+	return m.flowGlance(f, title, width, words, strings.Join(names, ", "))
 }
 
 func teamListActions() []Action {

@@ -40,15 +40,13 @@ func (p teamPage) String() string { return [...]string{"Feed", "Team", "Mail", "
 // the team's events, so that every window shows the same; what is written and not
 // sent, what is unfolded and which member is looked at is the screen's own.
 type teamScreen struct {
+	visit
 	m      *Model
-	id     event.FlowID
 	team   view.Team
 	feed   view.TeamFeed
 	log    []view.AuditRow // the newest, oldest first
 	saying map[event.AgentID]*speech
 	files  teamTree
-	woken  uint64 // how far it had come when somebody was last called to drive it
-	rings  bool   // it has begun to wait, and nobody was called yet
 
 	page  teamPage
 	who   event.AgentID // the member that is looked at; empty is everybody
@@ -69,9 +67,6 @@ type teamScreen struct {
 	// hushed is when a letter was last taken for one of a message to a team that is
 	// over.
 	hushed time.Time
-	// sent are what was said here and has no verdict: what is done if it is
-	// refused.
-	sent map[string]func(*Model, event.Refused)
 }
 
 // A chip is a part of the head that can be clicked.
@@ -83,8 +78,9 @@ type chip struct {
 // newTeamScreen shows what is known of a team.
 func newTeamScreen(m *Model, t view.Team) *teamScreen {
 	s := &teamScreen{
-		m: m, id: t.ID, team: t, width: max(m.width, 1), room: max(m.height-10, 1), saying: map[event.AgentID]*speech{}, open: map[string]bool{}, sent: map[string]func(*Model, event.Refused){},
+		m: m, team: t, width: max(m.width, 1), room: max(m.height-10, 1), saying: map[event.AgentID]*speech{}, open: map[string]bool{},
 	}
+	s.visit = newVisit(t.ID, s.hear)
 	for p := range teamPages {
 		s.lists[p] = list.New()
 		s.lists[p].SetSource(teamSource{s, p})
@@ -102,11 +98,7 @@ func (s *teamScreen) Where() Where {
 }
 
 func (s *teamScreen) Title(m *Model) string {
-	title := view.OneLine(m.texts.of(s.team.Name()))
-	if m.width < 60 {
-		return "Team: " + title
-	}
-	return fmt.Sprintf("Team: %s · %s", view.Shorten(title, max(m.width-28, 20)), s.state())
+	return flowTitle(m, "Team", m.texts.of(s.team.Name()), s.state())
 }
 
 // state is how it stands, in a word or two.

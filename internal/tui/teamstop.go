@@ -28,7 +28,7 @@ func (s *teamScreen) stopMember(m *Model) tea.Cmd {
 	who := s.who
 	m.confirm("Stop "+view.OneLine(string(who))+"?", "It does not act again in this team. Its work stays, its open tasks wait for somebody else, and the leader is told.\nTo stop the whole team: n, then 0 and x.", func(m *Model) tea.Cmd {
 		m.notify("Stopping " + view.OneLine(string(who)) + ".")
-		return s.tell(m, event.StopRequested{Target: who, By: by}, "Not stopped", nil)
+		return s.tell(m, fact(event.StopRequested{Target: who, By: by}), "Not stopped", nil)
 	})
 	return nil
 }
@@ -37,7 +37,7 @@ func (s *teamScreen) stopMember(m *Model) tea.Cmd {
 func (s *teamScreen) stopTeam(m *Model) tea.Cmd {
 	m.confirm("Stop the team?", "Everybody is stopped at once. What there is stays in its tree.", func(m *Model) tea.Cmd {
 		m.notify("Stopping.")
-		return s.tell(m, event.CancelRequested{By: by}, "Not stopped", nil)
+		return s.tell(m, fact(event.CancelRequested{By: by}), "Not stopped", nil)
 	})
 	return nil
 }

@@ -1,9 +1,7 @@
 package tui
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,19 +16,11 @@ const maxTeamLog = 5000
 
 // openTeam shows a team.
 func (m *Model) openTeam(id event.FlowID) tea.Cmd {
-	c := m.c
-	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
-		snap, err := c.Open(ctx, id)
-		if err == nil && snap.Team == nil {
-			err = fmt.Errorf("%s is not a team", id)
+	return m.openFlow(id, view.KindTeam, func(m *Model, snap view.Snapshot) (tea.Cmd, bool) {
+		if snap.Team == nil {
+			return nil, false
 		}
-		return func(m *Model) tea.Cmd {
-			if err != nil {
-				m.notify("The team cannot be shown: " + err.Error())
-				return nil
-			}
-			return m.showTeam(*snap.Team)
-		}
+		return m.showTeam(*snap.Team), true
 	})
 }
 
@@ -45,18 +35,7 @@ func (m *Model) showTeam(t view.Team) tea.Cmd {
 	m.crew = s
 	m.open(s)
 	m.feed.followFrom(t.ID, 1)
-	return tea.Batch(s.load(m), s.wake(m))
-}
-
-// leaveTeam takes the screen of a team away.
-func (m *Model) leaveTeam() {
-	s := m.crew
-	if s == nil {
-		return
-	}
-	m.crew = nil
-	m.feed.leave(s.id)
-	m.screens = slices.DeleteFunc(m.screens, func(o Screen) bool { return o == Screen(s) })
+	return tea.Batch(s.load(m), s.rouse(m))
 }
 
 // gone is called when the screen is closed.
@@ -66,21 +45,21 @@ func (s *teamScreen) gone(m *Model) {
 	}
 }
 
+// leaveTeam takes the screen of a team away.
+func (m *Model) leaveTeam() {
+	if s := m.crew; s != nil {
+		m.crew = nil
+		s.end(m, s)
+	}
+}
+
 // closeTeam leaves the screen; a window that was opened for the team is closed.
 func (m *Model) closeTeam() tea.Cmd {
 	s, ok := m.top().(*teamScreen)
 	if !ok {
 		return nil
 	}
-	if m.o.Team == "" || m.o.Team != s.id {
-		m.closeTop()
-		if t := m.top(); t != nil && t.Where() == atTeams { // which says how things stood before
-			return m.relistTeams()
-		}
-		return nil
-	}
-	m.parting = s.parting()
-	return tea.Quit
+	return s.leave(m, m.o.Team, atTeams, m.relistTeams, s.parting())
 }
 
 // parting says how to come back.
@@ -139,7 +118,7 @@ func (s *teamScreen) happened(m *Model, before view.Team, e event.Event) {
 		m.notify(view.OneLine(b.Title) + " " + key)
 	case event.Closed:
 		if slices.ContainsFunc(before.Gates, func(g view.Gate) bool { return g.Gate == b.Gate }) {
-			m.notify(teamClosed(b))
+			m.notify(decidedWords(b, view.KindTeam, map[string]string{event.TroubleCancel: "the team is stopped"}))
 		}
 	case event.Lost:
 		m.notify(view.OneLine(string(e.Agent)) + " is lost" + prefixed(": ", view.OneLine(b.Message)))
@@ -148,19 +127,6 @@ func (s *teamScreen) happened(m *Model, before view.Team, e event.Event) {
 		s.moved[teamBoard] = false
 		m.notify("The team is done: " + string(b.Status) + prefixed(", ", view.OneLine(b.Why)))
 	}
-}
-
-// teamClosed says what was decided, and who has.
-func teamClosed(c event.Closed) string {
-	words := map[string]string{
-		event.TroubleRetry: "it goes on", event.TroubleCancel: "the team is stopped", event.PermitOnce: "allowed once",
-		event.PermitRun: "allowed for this team", event.PermitAlways: "allowed from now on", event.PermitDeny: "denied",
-	}
-	what := cmp.Or(words[c.Choice], c.Choice)
-	if c.By != by && c.By != "" {
-		return "Decided elsewhere (" + view.OneLine(c.By) + "): " + what + "."
-	}
-	return "Decided: " + what + "."
 }
 
 // ring calls a person who looks elsewhere.
@@ -178,24 +144,12 @@ func (s *teamScreen) ring(m *Model) tea.Cmd {
 	return nil
 }
 
-// wake has somebody drive a team that has something to do, and listens to them.
-func (s *teamScreen) wake(m *Model) tea.Cmd {
-	if s.team.Ended != nil && len(s.team.Heard) == 0 || s.team.Seq > 0 && s.woken == s.team.Seq {
+// rouse has somebody drive a team that has something to do, and listens to them.
+func (s *teamScreen) rouse(m *Model) tea.Cmd {
+	if s.team.Ended != nil && len(s.team.Heard) == 0 {
 		return nil
 	}
-	s.woken = s.team.Seq
-	c, id := m.c, s.id
-	return m.later(func(ctx context.Context) func(*Model) tea.Cmd {
-		err := c.Wake(ctx, id)
-		return func(m *Model) tea.Cmd {
-			if err != nil {
-				m.notify("Nobody could be set to work on it: " + err.Error())
-				return nil
-			}
-			s.listen(m)
-			return nil
-		}
-	})
+	return s.wake(m, s.team.Seq)
 }
 
 // fellQuiet takes in that nobody drives the team any more. One that waits for a
@@ -204,11 +158,11 @@ func (s *teamScreen) fellQuiet(m *Model) tea.Cmd {
 	if s.team.Trouble() != nil && len(s.team.Heard) == 0 {
 		return nil
 	}
-	return s.wake(m)
+	return s.rouse(m)
 }
 
-// listen hears what the members say while they work.
-func (s *teamScreen) listen(m *Model) {
+// hear listens to what the members say while they work.
+func (s *teamScreen) hear(m *Model) {
 	if m.crew == s && s.team.Ended == nil && s.team.Trouble() == nil {
 		m.feed.overhear(s.id)
 	}
