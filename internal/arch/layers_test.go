@@ -19,6 +19,7 @@ var layers = []struct {
 	{"event", ""},
 	{"prompt", ""},
 	{"flow budget view", "event"},
+	{"flow/flowtest", "event flow"},
 	{"coord/vote", "event"},
 	{"coord", "event flow budget coord/vote"},
 	{"coord/coordtest", "event flow coord"},

@@ -1,16 +1,11 @@
 package chat_test
 
 import (
-	"bufio"
 	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"conclave/internal/chat"
+	"conclave/internal/flow/flowtest"
 )
 
 var update = flag.Bool("update", false, "write what the scenarios now say into their files")
@@ -18,105 +13,4 @@ var update = flag.Bool("update", false, "write what the scenarios now say into t
 // TestScenarios plays the transcripts in testdata: blocks of what happens, and
 // below a line every fact that is recorded because of it, then, after an arrow,
 // what the shell is asked to do. What can happen is listed in stage_test.go.
-//
-// Each file is played twice: as it stands, and with the session replaced by a
-// restored checkpoint of itself before every block. Its log must be sound.
-func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			p, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, got := perform(t, string(p), false)
-			if problems := chat.Check(s.log); len(problems) > 0 {
-				t.Errorf("the log is not sound: %v", problems)
-			}
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(p) {
-				t.Errorf("--- is\n%s--- was\n%s", got, p)
-			}
-			if _, again := perform(t, got, true); again != got {
-				t.Errorf("with restored checkpoints\n--- is\n%s--- was\n%s", again, got)
-			}
-		})
-	}
-}
-
-// perform plays a transcript and returns it with what came of everything.
-func perform(t *testing.T, script string, restore bool) (*stage, string) {
-	t.Helper()
-	s := newStage()
-	var out strings.Builder
-	below, happened := false, false
-	end := func() {
-		if happened {
-			got := s.out.String()
-			if got == "" {
-				got = "(nothing)\n"
-			}
-			out.WriteString("----\n" + got)
-		}
-		s.out.Reset()
-		below, happened = false, false
-	}
-	n := 0
-	for lines := bufio.NewScanner(strings.NewReader(script)); lines.Scan(); {
-		n++
-		switch l := lines.Text(); {
-		case l == "":
-			end()
-			out.WriteString("\n")
-		case l == "----":
-			below = true
-		case below:
-		case strings.HasPrefix(l, "#"):
-			out.WriteString(l + "\n")
-		default:
-			if restore && !happened && len(s.log) > 0 {
-				if err := s.restore(); err != nil {
-					t.Fatalf("line %d: %v", n, err)
-				}
-			}
-			happened = true
-			out.WriteString(l + "\n")
-			if err := s.happen(l); err != nil {
-				t.Fatalf("line %d: %s: %v", n, l, err)
-			}
-		}
-	}
-	end()
-	return s, out.String()
-}
-
-// masked is text without the letters that only tell names and marks apart.
-func masked(s string) string {
-	s = regexp.MustCompile(`\b((?:run|plan)-\d{8}-\d{6})-[a-z0-9]{4}\b`).ReplaceAllString(s, "$1")
-	return regexp.MustCompile(` id="[0-9a-f]{8}"`).ReplaceAllString(s, "")
-}
-
-// words splits a line at spaces; a word in double quotes may hold some.
-func words(line string) ([]string, error) {
-	var out []string
-	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
-		i := strings.IndexAny(line, ` "`)
-		if i >= 0 && line[i] == '"' {
-			rest, tail, ok := strings.Cut(line[i+1:], `"`)
-			if !ok {
-				return nil, fmt.Errorf("no closing quote")
-			}
-			out, line = append(out, line[:i]+`"`+rest), tail
-			continue
-		}
-		word, tail, _ := strings.Cut(line, " ")
-		out, line = append(out, word), tail
-	}
-	return out, nil
-}
+func TestScenarios(t *testing.T) { flowtest.Scenarios(t, *update, newStage, chat.Check) }

@@ -1,8 +1,8 @@
 package chat_test
 
 import (
-	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +10,7 @@ import (
 	"conclave/internal/chat"
 	"conclave/internal/event"
 	"conclave/internal/flow"
+	"conclave/internal/flow/flowtest"
 )
 
 // stage is one session under the hand of a scenario. These things can happen:
@@ -23,121 +24,100 @@ import (
 //	edit "text" [revision=1] [plan=plan-x]
 //	rename "title"
 //	cancel
-//	crash                             the program dies and is back
-//	pending                           show what is asked for
 //	told                              show what the run that goes on is told
+//
+// and those of any [flowtest.Stage].
 type stage struct {
-	s   *chat.Session
-	log []event.Event
-	now time.Time
-	out strings.Builder
-	ids int
-
+	*flowtest.Stage[*chat.Session]
 	launch *chat.Launch // that goes on
 	keep   *chat.Keep
 }
 
-var curtain = time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+func newSession() *chat.Session { return &chat.Session{} }
 
-func newStage() *stage { return &stage{s: &chat.Session{}, now: curtain} }
+func newStage() *flowtest.Stage[*chat.Session] {
+	s := &stage{Stage: flowtest.Open("session-1", time.Minute, newSession)}
+	s.Together = true
+	s.Act, s.Crashed = s.act, func() { s.launch, s.keep = nil, nil }
+	s.Decision = func(e event.Event) string { return masked(decision(e)) }
+	s.Command = func(c flow.Command) string { return masked(s.command(c)) }
+	return s.Stage
+}
 
-func (s *stage) happen(line string) error {
-	w, err := words(line)
-	if err != nil || len(w) == 0 {
-		return errors.Join(fmt.Errorf("not understood"), err)
-	}
-	s.now = s.now.Add(time.Minute)
-	switch w[0] {
+var (
+	letters = regexp.MustCompile(`\b((?:run|plan)-\d{8}-\d{6})-[a-z0-9]{4}\b`)
+	marks   = regexp.MustCompile(` id="[0-9a-f]{8}"`)
+)
+
+// masked is text without the letters that only tell names and marks apart.
+func masked(s string) string {
+	return marks.ReplaceAllString(letters.ReplaceAllString(s, "$1"), "")
+}
+
+func (s *stage) act(verb string, a flowtest.Args) error {
+	switch verb {
 	case "start":
-		s.start(w[1:])
+		s.Submit(event.Fact{ID: "started", Body: event.SessionStarted{
+			Kind: event.SessionCoordinate, Asks: a.On("asks"), From: event.FlowID(a.Set["from"]),
+		}})
 	case "say":
-		s.say(w[1:])
+		s.say(a)
 	case "run":
-		return s.run(w[1:])
+		return s.run(a)
 	case "plan":
 		return s.kept()
 	case "reply":
-		return s.reply(w[1:])
+		s.reply(a)
 	case "edit":
-		return s.edit(w[1:])
+		s.edit(a)
 	case "rename":
-		s.submit(s.fact("rename", event.Renamed{Title: text(w[1])}))
+		s.Submit(s.Fact("rename", event.Renamed{Title: a.Text()}))
 	case "cancel":
-		s.submit(s.fact("cancel", event.CancelRequested{By: "somebody"}))
-	case "crash":
-		return s.crash()
-	case "pending":
-		s.commands(s.s.Pending())
+		s.Submit(s.Fact("cancel", event.CancelRequested{By: "somebody"}))
 	case "told":
 		c, err := s.launch.Context(func(c event.Content) (string, error) { return c.Text, nil })
 		for line := range strings.Lines(masked(c)) {
-			fmt.Fprint(&s.out, strings.TrimRight("| "+strings.TrimRight(line, "\n"), " ")+"\n")
+			s.Printf("%s\n", strings.TrimRight("| "+strings.TrimRight(line, "\n"), " "))
 		}
 		return err
 	default:
-		return fmt.Errorf("not understood")
+		return flowtest.ErrNot
 	}
 	return nil
 }
 
-func (s *stage) fact(what string, b event.Body) event.Fact {
-	s.ids++
-	return event.Fact{ID: fmt.Sprintf("%s/%d", what, s.ids), Body: b}
-}
-
-func (s *stage) start(w []string) {
-	b := event.SessionStarted{Kind: event.SessionCoordinate}
-	for _, x := range w {
-		k, v, _ := strings.Cut(x, "=")
-		b.Asks = b.Asks || k == "asks"
-		if k == "from" {
-			b.From = event.FlowID(v)
+func (s *stage) say(a flowtest.Args) {
+	b := event.Said{Text: event.Inline(a.Text()), Modes: event.Modes{Plan: a.On("plan"), Quick: a.On("quick")}}
+	if agent, ok := a.Set["single"]; ok {
+		if b.Modes.Single = true; !a.On("single") {
+			b.Modes.Agent = event.AgentID(agent)
 		}
 	}
-	s.submit(event.Fact{ID: "started", Body: b})
+	s.Submit(s.Fact("said", b))
 }
 
-func (s *stage) say(w []string) {
-	b := event.Said{Text: event.Inline(text(w[0]))}
-	for _, x := range w[1:] {
-		k, v, _ := strings.Cut(x, "=")
-		switch k {
-		case "plan":
-			b.Modes.Plan = true
-		case "single":
-			b.Modes.Single, b.Modes.Agent = true, event.AgentID(v)
-		case "quick":
-			b.Modes.Quick = true
-		}
-	}
-	s.submit(s.fact("said", b))
-}
-
-func (s *stage) run(w []string) error {
+func (s *stage) run(a flowtest.Args) error {
 	if s.launch == nil {
 		return fmt.Errorf("no run goes on")
 	}
-	r := event.Returned{Status: event.StatusSuccess, StoppedBy: event.StoppedByVotes}
-	if w[0] == "fails" {
-		r = event.Returned{Error: text(w[1])}
-		w = w[:1]
+	r := event.Returned{Status: event.StatusSuccess, StoppedBy: event.StoppedByVotes, Answer: event.Inline(a.Text())}
+	if a.Word(0) == "fails" {
+		r = event.Returned{Error: a.Text()}
 	}
-	for _, x := range w[1:] {
-		k, v, _ := strings.Cut(x, "=")
-		switch {
-		case strings.HasPrefix(x, `"`):
-			r.Answer = event.Inline(text(x))
-		case k == "other":
-			r.Others = append(r.Others, event.Inline(text(v)))
-		case k == "unread":
-			r.Unread = append(r.Unread, event.Inline(text(v)))
-		default:
-			r.Status, r.StoppedBy, r.Error = event.Status(x), event.StoppedByUser, "it was "+x
+	for i, k := range a.Order {
+		switch text := event.Inline(a.Each[i]); k {
+		case "other":
+			r.Others = append(r.Others, text)
+		case "unread":
+			r.Unread = append(r.Unread, text)
 		}
+	}
+	for _, x := range a.Bare[1:] {
+		r.Status, r.StoppedBy, r.Error = event.Status(x), event.StoppedByUser, "it was "+x
 	}
 	l := s.launch
 	s.launch = nil
-	s.submit(l.Fact(r))
+	s.Submit(l.Fact(r))
 	return nil
 }
 
@@ -151,13 +131,13 @@ func (s *stage) kept() error {
 	for i, line := range strings.Split(k.Text.Text, "; ") {
 		tasks = append(tasks, event.Task{ID: strconv.Itoa(i + 1), Text: line})
 	}
-	s.submit(k.Fact("plans/"+k.Plan, tasks))
+	s.Submit(k.Fact("plans/"+k.Plan, tasks))
 	return nil
 }
 
 // asked is the newest question.
 func (s *stage) asked() (a event.Asked) {
-	for _, e := range s.log {
+	for _, e := range s.Log {
 		if b, ok := e.Body.(event.Asked); ok {
 			a = b
 		}
@@ -165,86 +145,18 @@ func (s *stage) asked() (a event.Asked) {
 	return a
 }
 
-func (s *stage) reply(w []string) error {
-	a := s.asked()
-	b := event.Replied{Gate: a.Gate, Choice: w[0], Revision: a.Revision, By: "ann"}
-	for _, x := range w[1:] {
-		k, v, _ := strings.Cut(x, "=")
-		switch {
-		case strings.HasPrefix(x, `"`):
-			b.Text = text(x)
-		case k == "gate":
-			b.Gate = v
-		case k == "revision":
-			n, err := strconv.Atoi(v)
-			if err != nil {
-				return err
-			}
-			b.Revision = n
-		}
-	}
-	s.submit(s.fact("reply", b))
-	return nil
+func (s *stage) reply(a flowtest.Args) {
+	q := s.asked()
+	s.Submit(s.Fact("reply", event.Replied{
+		Gate: a.Or("gate", q.Gate), Choice: a.Word(0), Revision: a.Num("revision", q.Revision), Text: a.Text(), By: "ann",
+	}))
 }
 
-func (s *stage) edit(w []string) error {
-	a := s.asked()
-	b := event.Revised{Plan: a.Gate, Revision: a.Revision, Text: event.Inline(text(w[0])), By: "ann"}
-	for _, x := range w[1:] {
-		k, v, _ := strings.Cut(x, "=")
-		if k == "plan" {
-			b.Plan = v
-			continue
-		}
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			return err
-		}
-		b.Revision = n
-	}
-	s.submit(s.fact("edit", b))
-	return nil
-}
-
-// submit puts facts before the session and writes down what comes of them.
-func (s *stage) submit(facts ...event.Fact) {
-	seq := uint64(len(s.log))
-	events, do := flow.Advance(s.s, func(f event.Fact) event.Event {
-		seq++
-		return event.Event{Flow: "session-1", Seq: seq, At: s.now, Fact: f}
-	}, facts...)
-	s.log = append(s.log, events...)
-	for _, e := range events {
-		if s.s.Decides(e.Body) {
-			fmt.Fprintln(&s.out, masked(decision(e)))
-		}
-	}
-	s.commands(do)
-}
-
-// crash folds the log anew and begins again what is pending.
-func (s *stage) crash() error {
-	s.s, s.launch, s.keep = &chat.Session{}, nil, nil
-	flow.Fold(s.s, s.log)
-	s.submit(s.fact("resumed", event.Resumed{Epoch: uint64(s.ids)}))
-	s.commands(s.s.Pending())
-	return nil
-}
-
-// restore goes on with a session taken up from a checkpoint.
-func (s *stage) restore() error {
-	p, err := s.s.Checkpoint()
-	if err != nil {
-		return err
-	}
-	s.s = &chat.Session{}
-	return s.s.Restore(p)
-}
-
-func (s *stage) commands(do []flow.Command) {
-	for _, c := range do {
-		fmt.Fprintln(&s.out, masked(s.command(c)))
-	}
+func (s *stage) edit(a flowtest.Args) {
+	q := s.asked()
+	s.Submit(s.Fact("edit", event.Revised{
+		Plan: a.Or("plan", q.Gate), Revision: a.Num("revision", q.Revision), Text: event.Inline(a.Text()), By: "ann",
+	}))
 }
 
 func (s *stage) command(c flow.Command) string {
@@ -304,6 +216,3 @@ func decision(e event.Event) string {
 	}
 	return event.Kind(e.Body)
 }
-
-// text is a word without its leading quote.
-func text(w string) string { return strings.TrimPrefix(w, `"`) }

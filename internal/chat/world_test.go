@@ -10,6 +10,7 @@ import (
 	"conclave/internal/chat"
 	"conclave/internal/event"
 	"conclave/internal/flow"
+	"conclave/internal/flow/flowtest"
 	"conclave/internal/view"
 )
 
@@ -31,7 +32,7 @@ type world struct {
 }
 
 func newWorld(seed, salt uint64) *world {
-	return &world{rng: rand.New(rand.NewPCG(seed, salt)), s: &chat.Session{}, now: curtain, ended: map[event.FlowID]bool{}}
+	return &world{rng: rand.New(rand.NewPCG(seed, salt)), s: &chat.Session{}, now: flowtest.Curtain(), ended: map[event.FlowID]bool{}}
 }
 
 // play lets n things happen in a fresh session.
@@ -205,22 +206,15 @@ func (w *world) compare() {
 	}
 }
 
-func schedules(n uint64) uint64 {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
-}
-
 // Whatever people say and runs bring, in any order and with crashes in between,
 // the log is sound: it replays to the same decisions, one run goes on at a time,
 // and none is launched twice.
 func TestEverySchedule(t *testing.T) {
 	events := 0
-	for seed := range schedules(3000) {
+	for seed := range flowtest.Schedules(3000) {
 		w := play(seed, 60)
 		if events += len(w.log); w.err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, w.err, transcript(w.log))
+			t.Fatalf("seed %d: %v\n%s", seed, w.err, flowtest.Transcript(w.log))
 		}
 	}
 	t.Logf("%d events", events)
@@ -229,16 +223,16 @@ func TestEverySchedule(t *testing.T) {
 // A log may be cut after any event and taken up again. The run that was launched
 // and not started is then launched under the same name.
 func TestResumeAnywhere(t *testing.T) {
-	for seed := range schedules(60) {
+	for seed := range flowtest.Schedules(60) {
 		whole := play(seed, 40).log
 		for k := 1; k <= len(whole); k++ {
 			w := resume(seed, whole[:k], 10)
 			if w.err != nil {
-				t.Fatalf("seed %d cut after event %d: %v\n%s", seed, k, w.err, transcript(w.log))
+				t.Fatalf("seed %d cut after event %d: %v\n%s", seed, k, w.err, flowtest.Transcript(w.log))
 			}
 			if l, ok := whole[k-1].Body.(event.Admitted); ok && k < len(whole) {
 				if next, ok := whole[k].Body.(event.Launched); ok && !launched(w.log, next.Run) {
-					t.Fatalf("seed %d: cut after %v, %s is not what is launched\n%s", seed, l, next.Run, transcript(w.log))
+					t.Fatalf("seed %d: cut after %v, %s is not what is launched\n%s", seed, l, next.Run, flowtest.Transcript(w.log))
 				}
 			}
 		}
@@ -252,32 +246,11 @@ func launched(log []event.Event, run event.FlowID) bool {
 	})
 }
 
-func transcript(log []event.Event) string {
-	out := ""
-	for _, e := range log {
-		b, _ := event.EncodeBody(e.Body)
-		out += fmt.Sprintf("%d %s %s %.200s\n", e.Seq, event.Kind(e.Body), e.ID, b)
-	}
-	return out
-}
-
 // Anything may stand in a log that is damaged: the decider does not fall over
 // it, and Check says that something is wrong.
 func TestDamagedLogs(t *testing.T) {
-	for seed := range schedules(300) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		log := play(seed, 40).log
-		for range 1 + rng.IntN(3) {
-			i := rng.IntN(len(log))
-			log = slices.Delete(slices.Clone(log), i, i+1)
-			if len(log) == 0 {
-				break
-			}
-		}
-		rng.Shuffle(len(log), func(i, j int) { log[i], log[j] = log[j], log[i] })
-		if len(log) > 1 && len(chat.Check(log)) == 0 {
-			t.Fatalf("seed %d: a damaged log is called sound\n%s", seed, transcript(log))
-		}
+	for seed := range flowtest.Schedules(300) {
+		flowtest.Damages(t, seed, play(seed, 40).log, chat.Check, newSession, func(s *chat.Session) { s.AtRest() })
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // story is a sound log with one of everything in it.
 func story(t *testing.T) []event.Event {
-	s, _ := perform(t, `
+	s := newStage().Play(t, `
 start docs=1 budget=100
 prepared
 agent requests 10
@@ -43,11 +43,11 @@ agent concludes
 kept
 correct "Again."
 kept
-`, nil)
-	if problems := job.Check(s.log); len(problems) > 0 {
+`)
+	if problems := job.Check(s.Log); len(problems) > 0 {
 		t.Fatalf("the log is not sound: %v", problems)
 	}
-	return s.log
+	return s.Log
 }
 
 // find is the nth event of a kind.

@@ -46,8 +46,8 @@ func TestReviews(t *testing.T) {
 // Every purpose of a strategic phase has something to be done, and the last of it
 // says what the agent ends the phase with.
 func TestTemplates(t *testing.T) {
-	s, _ := perform(t, "start review=never\nprepared\n", nil)
-	p, goesOn := s.j.Phase()
+	s := newStage().Play(t, "start review=never\nprepared\n")
+	p, goesOn := s.D.Phase()
 	if !goesOn || p.Purpose != event.PurposeInitial || len(p.Todos) == 0 || !strings.Contains(p.Todos[len(p.Todos)-1].Text, event.ToolNextPhaseTodos) {
 		t.Errorf("it begins with %+v", p)
 	}
@@ -61,22 +61,22 @@ func TestTemplates(t *testing.T) {
 // A frozen job is at rest, and so is one that is over; one with a commit in the
 // making is not.
 func TestAtRest(t *testing.T) {
-	s, _ := perform(t, "start docs=1\nprepared\nagent stages \"Read the offers\"\nkept\nagent completes 1,2,3,4\nkept\nagent concludes\n", nil)
-	if s.j.AtRest() || s.j.Frozen() {
+	s := newStage().Play(t, "start docs=1\nprepared\nagent stages \"Read the offers\"\nkept\nagent completes 1,2,3,4\nkept\nagent concludes\n")
+	if s.D.AtRest() || s.D.Frozen() {
 		t.Error("at rest before the phase is kept")
 	}
 	for _, step := range []struct {
 		line string
 		rest bool
 	}{{"kept", true}, {"edit plan.md", false}, {"kept", true}, {"cancel", true}} {
-		if err := s.happen(step.line); err != nil {
+		if err := s.Happen(step.line); err != nil {
 			t.Fatal(err)
 		}
-		if s.j.AtRest() != step.rest {
-			t.Errorf("after %q at rest is %t", step.line, s.j.AtRest())
+		if s.D.AtRest() != step.rest {
+			t.Errorf("after %q at rest is %t", step.line, s.D.AtRest())
 		}
 	}
-	if e, ok := s.j.Ended(); !ok || e.Status != event.StatusCancelled {
+	if e, ok := s.D.Ended(); !ok || e.Status != event.StatusCancelled {
 		t.Errorf("it ended so: %+v", e)
 	}
 }

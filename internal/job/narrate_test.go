@@ -14,20 +14,14 @@ import (
 func (s *stage) state() {
 	now := "works"
 	switch {
-	case s.j.Frozen():
+	case s.D.Frozen():
 		now = "frozen"
-	case s.j.Over():
+	case s.D.Over():
 		now = "over"
 	}
 	if now != s.was {
-		fmt.Fprintf(&s.out, "= %s\n", now)
+		s.Printf("= %s\n", now)
 		s.was = now
-	}
-}
-
-func (s *stage) commands(do []flow.Command) {
-	for _, c := range do {
-		fmt.Fprintln(&s.out, masked(s.command(c)))
 	}
 }
 

@@ -1,38 +1,15 @@
 package job_test
 
 import (
-	"bytes"
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"conclave/internal/event"
-	"conclave/internal/flow"
+	"conclave/internal/flow/flowtest"
 	"conclave/internal/job"
 	"conclave/internal/job/jobtest"
 )
-
-func schedules(n uint64) uint64 {
-	if testing.Short() || raceEnabled {
-		return n / 10
-	}
-	return n
-}
-
-// thorough reports whether there are enough schedules for anything to come up.
-func thorough() bool { return schedules(10) == 10 }
-
-func transcript(log []event.Event) string {
-	out := ""
-	for _, e := range log {
-		b, _ := event.EncodeBody(e.Body)
-		out += fmt.Sprintf("%d %s %s %.200s\n", e.Seq, event.Kind(e.Body), e.ID, b)
-	}
-	return out
-}
 
 // Whatever people, the agent and runs do, in any order and with crashes in between,
 // the log is sound: it replays to the same decisions, a question is decided once
@@ -43,10 +20,10 @@ func transcript(log []event.Event) string {
 // IP-03 IP-04 IP-10
 func TestEverySchedule(t *testing.T) {
 	count := map[string]int{}
-	for seed := range schedules(500) {
+	for seed := range flowtest.Schedules(500) {
 		w := jobtest.Play(seed, 250)
 		if err := w.Err(); err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, transcript(w.Log))
+			t.Fatalf("seed %d: %v\n%s", seed, err, flowtest.Transcript(w.Log))
 		}
 		for _, e := range w.Log {
 			count[event.Kind(e.Body)]++
@@ -69,7 +46,7 @@ func TestEverySchedule(t *testing.T) {
 		"trouble about plan", "trouble about run", "phase to initial", "phase to transition", "phase to revise", "phase to correct",
 		"phase to tactical", "phase done", "phase rewound", "phase completing", "phase trouble", "phase cancelled",
 	} {
-		if count[kind] < 3 && thorough() {
+		if count[kind] < 3 && flowtest.Thorough() {
 			t.Errorf("%d of %s: the schedules test nothing of it", count[kind], kind)
 		}
 	}
@@ -82,7 +59,7 @@ func TestEverySchedule(t *testing.T) {
 // Acceptance check 1. IP-05
 func TestChangesAreLookedAt(t *testing.T) {
 	asked, carried := 0, 0
-	for seed := range schedules(500) {
+	for seed := range flowtest.Schedules(500) {
 		w := jobtest.Play(seed, 250)
 		owed, gate := false, ""
 		for _, e := range w.Log {
@@ -103,13 +80,13 @@ func TestChangesAreLookedAt(t *testing.T) {
 				if b.Kind == event.PhaseTactical {
 					carried++
 					if owed {
-						t.Fatalf("seed %d: event %d\n%s", seed, e.Seq, transcript(w.Log))
+						t.Fatalf("seed %d: event %d\n%s", seed, e.Seq, flowtest.Transcript(w.Log))
 					}
 				}
 			}
 		}
 	}
-	if (asked < 20 || carried < 20) && thorough() {
+	if (asked < 20 || carried < 20) && flowtest.Thorough() {
 		t.Errorf("%d requests for changes, %d phases carried out: nothing is tested", asked, carried)
 	}
 }
@@ -120,7 +97,7 @@ func TestChangesAreLookedAt(t *testing.T) {
 // Acceptance check 2.
 func TestOneDecision(t *testing.T) {
 	twice, stale := 0, 0
-	for seed := range schedules(300) {
+	for seed := range flowtest.Schedules(300) {
 		closed, revision := map[string]int{}, map[string]int{}
 		replies := map[string]event.Replied{}
 		for _, e := range jobtest.Play(seed, 250).Log {
@@ -143,7 +120,7 @@ func TestOneDecision(t *testing.T) {
 			}
 		}
 	}
-	if (twice < 20 || stale < 20) && thorough() {
+	if (twice < 20 || stale < 20) && flowtest.Thorough() {
 		t.Errorf("%d second replies, %d stale ones: nothing is tested", twice, stale)
 	}
 }
@@ -154,7 +131,7 @@ func TestOneDecision(t *testing.T) {
 // Acceptance check 6, on the decider's side. IP-11
 func TestCommentsAreAnswered(t *testing.T) {
 	revised := 0
-	for seed := range schedules(300) {
+	for seed := range flowtest.Schedules(300) {
 		open, inputs := map[string]bool{}, map[string]event.Body{} // open: sent is known by the brief
 		purpose := ""
 		w := jobtest.Play(seed, 250)
@@ -184,12 +161,12 @@ func TestCommentsAreAnswered(t *testing.T) {
 				}
 				revised++
 				if len(open) > 0 {
-					t.Fatalf("seed %d: event %d leaves %v\n%s", seed, e.Seq, open, transcript(w.Log))
+					t.Fatalf("seed %d: event %d leaves %v\n%s", seed, e.Seq, open, flowtest.Transcript(w.Log))
 				}
 			}
 		}
 	}
-	if revised < 10 && thorough() {
+	if revised < 10 && flowtest.Thorough() {
 		t.Errorf("%d revisions: nothing is tested", revised)
 	}
 }
@@ -199,7 +176,7 @@ func TestCommentsAreAnswered(t *testing.T) {
 // Acceptance check 4, its first half. IP-04 IP-10
 func TestEditedTodosAreCarriedOut(t *testing.T) {
 	edited := 0
-	for seed := range schedules(300) {
+	for seed := range flowtest.Schedules(300) {
 		var last event.PlanRead
 		byHand := false
 		inputs := map[string]event.Body{}
@@ -225,7 +202,7 @@ func TestEditedTodosAreCarriedOut(t *testing.T) {
 			}
 		}
 	}
-	if edited < 10 && thorough() {
+	if edited < 10 && flowtest.Thorough() {
 		t.Errorf("%d edited lists were carried out: nothing is tested", edited)
 	}
 }
@@ -235,67 +212,24 @@ func TestEditedTodosAreCarriedOut(t *testing.T) {
 //
 // Acceptance check 3, on the decider's side. IP-07
 func TestResumeAnywhere(t *testing.T) {
-	for seed := range schedules(12) {
-		whole := jobtest.Play(seed, 120).Log
-		for k := 1; k <= len(whole); k++ {
-			w := jobtest.Resume(seed, whole[:k], 15)
-			if err := w.Err(); err != nil {
-				t.Fatalf("seed %d cut after event %d: %v\n%s", seed, k, err, transcript(w.Log))
-			}
-			if k < len(whole) && w.Job.Decides(whole[k].Body) && !flow.Same(whole[k].Fact, w.Log[k].Fact) {
-				t.Fatalf("seed %d: cut after event %d, what follows is %s and was %s", seed, k, w.Log[k].ID, whole[k].ID)
-			}
-		}
+	for seed := range flowtest.Schedules(12) {
+		flowtest.Cuts(t, seed, newJob(), jobtest.Play(seed, 120).Log, func(part []event.Event) ([]event.Event, error) {
+			w := jobtest.Resume(seed, part, 15)
+			return w.Log, w.Err()
+		})
 	}
 }
 
 // A checkpoint taken anywhere leads to the same state and the same decisions as
 // the log it stands for.
 func TestCheckpointAnywhere(t *testing.T) {
-	for seed := range schedules(50) {
-		var whole, other job.Job
-		for _, e := range jobtest.Play(seed, 120).Log {
-			whole.Step(e)
-			other.Step(e)
-			p, err := whole.Checkpoint()
-			if err != nil || len(whole.Due()) > 0 {
-				continue
-			}
-			q, err := other.Checkpoint()
-			if err != nil || !bytes.Equal(p, q) {
-				t.Fatalf("seed %d, event %d: %v\n is %s\nwas %s", seed, e.Seq, err, q, p)
-			}
-			other = job.Job{}
-			if err := other.Restore(q); err != nil {
-				t.Fatalf("seed %d, event %d: %v", seed, e.Seq, err)
-			}
-		}
-	}
-	if err := new(job.Job).Restore([]byte("{")); err == nil {
-		t.Error("half a checkpoint is taken up")
-	}
+	flowtest.Checkpoints(t, flowtest.Schedules(50), newJob, func(seed uint64) []event.Event { return jobtest.Play(seed, 120).Log })
 }
 
 // Anything may stand in a log that is damaged: the decider does not fall over it,
 // and Check says that something is wrong.
 func TestDamagedLogs(t *testing.T) {
-	for seed := range schedules(200) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		log := slices.Clone(jobtest.Play(seed, 100).Log)
-		for range 1 + rng.IntN(3) {
-			i := rng.IntN(len(log))
-			log = slices.Delete(log, i, i+1)
-		}
-		rng.Shuffle(len(log), func(i, j int) { log[i], log[j] = log[j], log[i] })
-		if len(log) > 1 && len(job.Check(log)) == 0 {
-			t.Fatalf("seed %d: a damaged log is called sound\n%s", seed, transcript(log))
-		}
-		var j job.Job
-		for _, e := range log {
-			j.Step(e)
-			j.Pending()
-			j.Wake()
-			j.AtRest()
-		}
+	for seed := range flowtest.Schedules(200) {
+		flowtest.Damages(t, seed, jobtest.Play(seed, 100).Log, job.Check, newJob, func(x *job.Job) { x.AtRest() })
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"conclave/internal/event"
 	"conclave/internal/flow"
+	"conclave/internal/flow/flowtest"
 	"conclave/internal/job"
 )
 
@@ -29,15 +30,11 @@ import (
 //	edit FILE ["new todo"] [skip=1] [broken] [stale] [by=ann]
 //	comment "text" [on=plan.md:3] [reply=ID] · resolve ID · reopen ID · respond ID "text"
 //	draft "text" · correct "text" · cancel ["why"] · rename "title"
-//	wait 30s                     nothing happens, and then the timer fires
-//	crash                        the program dies and is back
-//	pending · money              show what is asked for, spent
+//	money                        show what is spent
+//
+// and those of any [flowtest.Stage].
 type stage struct {
-	j    *job.Job
-	log  []event.Event
-	now  time.Time
-	out  strings.Builder
-	ids  map[string]int
+	*flowtest.Stage[*job.Job]
 	was  string
 	work job.Work // the newest
 	keep []job.Keep
@@ -50,234 +47,154 @@ type stage struct {
 	questions            []event.Question
 }
 
-func newStage() *stage {
-	return &stage{j: &job.Job{}, now: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), ids: map[string]int{}, phases: 1}
+func newJob() *job.Job { return &job.Job{} }
+
+func newStage() *flowtest.Stage[*job.Job] {
+	s := &stage{Stage: flowtest.Open("job-1", time.Minute, newJob), phases: 1}
+	s.Act, s.Rest, s.Crashed = s.act, s.state, func() { s.keep = nil }
+	s.Decision = func(e event.Event) string { return masked(decision(e)) }
+	s.Command = func(c flow.Command) string { return masked(s.command(c)) }
+	return s.Stage
 }
 
-// args are the words of a line: bare ones, texts in quotes, and settings.
-type args struct {
-	bare  []string
-	texts []string
-	set   map[string]string
-}
-
-func parse(w []string) args {
-	a := args{set: map[string]string{}}
-	for _, x := range w {
-		k, v, ok := strings.Cut(x, "=")
-		switch {
-		case strings.HasPrefix(x, `"`):
-			a.texts = append(a.texts, x[1:])
-		case ok:
-			a.set[k] = strings.TrimPrefix(v, `"`)
-		default:
-			a.bare = append(a.bare, x)
-			a.set[x] = "on"
-		}
-	}
-	return a
-}
-
-func (a args) on(k string) bool { return a.set[k] == "on" }
-
-func (a args) text() string {
-	if len(a.texts) == 0 {
-		return ""
-	}
-	return a.texts[0]
-}
-
-func (a args) word(i int) string {
-	if i >= len(a.bare) {
-		return ""
-	}
-	return a.bare[i]
-}
-
-func (a args) num(k string, or int) int {
-	if n, err := strconv.Atoi(a.set[k]); err == nil {
-		return n
-	}
-	return or
-}
-
-func (a args) or(k, or string) string {
-	if v, ok := a.set[k]; ok {
-		return v
-	}
-	return or
-}
-
-func (a args) time(k string) event.Duration {
-	d, _ := time.ParseDuration(a.set[k])
-	return event.Duration(d)
-}
-
-func (s *stage) happen(line string) error {
-	w, err := words(line)
-	if err != nil || len(w) == 0 {
-		return fmt.Errorf("not understood: %v", err)
-	}
-	s.now = s.now.Add(time.Minute)
-	a := parse(w[1:])
-	switch w[0] {
+func (s *stage) act(verb string, a flowtest.Args) error {
+	switch verb {
 	case "start":
-		s.submit(event.Fact{ID: "started", Body: a.start()})
+		s.Submit(event.Fact{ID: "started", Body: start(a)})
 	case "prepared":
-		s.submit(job.Prepare{}.Fact(event.Prepared{Commit: "c0", Files: s.files()}))
+		s.Submit(job.Prepare{}.Fact(event.Prepared{Commit: "c0", Files: s.files()}))
 	case "kept":
 		return s.kept(a)
 	case "agent":
 		return s.agent(a)
 	case "run":
-		r := event.Returned{Status: event.StatusSuccess, Answer: event.Inline(a.text()), Usage: event.Usage{Input: int64(a.num("tokens", 0))}}
-		if a.word(0) == "fails" {
-			r = event.Returned{Error: a.text()}
+		r := event.Returned{Status: event.StatusSuccess, Answer: event.Inline(a.Text()), Usage: event.Usage{Input: int64(a.Num("tokens", 0))}}
+		if a.Word(0) == "fails" {
+			r = event.Returned{Error: a.Text()}
 		}
-		s.submit(s.run.Fact(r))
-	case "crash":
-		s.crash()
-	case "wait":
-		d, err := time.ParseDuration(w[1])
-		s.now = s.now.Add(d - time.Minute)
-		s.submit(s.fact("timer", event.TimerFired{}))
-		return err
-	case "pending":
-		s.commands(s.j.Pending())
+		s.Submit(s.run.Fact(r))
 	case "money":
-		talked, ran := s.j.Used()
-		l := s.j.Ledger()
-		fmt.Fprintf(&s.out, "agent %d, runs %d, committed %d\n", talked.Tokens(), ran.Tokens(), l.Committed().Tokens)
+		talked, ran := s.D.Used()
+		l := s.D.Ledger()
+		s.Printf("agent %d, runs %d, committed %d\n", talked.Tokens(), ran.Tokens(), l.Committed().Tokens)
 	default:
-		f, err := s.said(w[0], a)
+		f, err := s.said(verb, a)
 		if err == nil {
-			s.submit(f)
+			s.Submit(f)
 		}
 		return err
 	}
 	return nil
 }
 
-func (a args) start() event.JobStarted {
+func start(a flowtest.Args) event.JobStarted {
 	b := event.JobStarted{
-		Description: event.Inline("Compare the three offers and draft a recommendation"),
+		Description: event.Inline(a.TextOr("Compare the three offers and draft a recommendation")),
 		Seat:        event.Seat{Agent: "planner"}, Dir: "/job",
 		Rules: event.JobRules{
-			Version: event.JobRulesVersion, Review: a.or("review", event.ReviewAuto), Execute: a.or("execute", event.ExecuteSingle),
-			Agents: []event.AgentID{"ada", "bob"}, MaxPhases: a.num("phases", 9), MaxTodos: a.num("todos", 3), MaxCalls: 9,
-			MaxAttempts: a.num("attempts", 2), MaxIdle: a.num("idle", 2), SoftRounds: a.num("soft", 3), Time: a.time("time"),
-			Permission: event.Override{On: a.on("asks")},
+			Version: event.JobRulesVersion, Review: a.Or("review", event.ReviewAuto), Execute: a.Or("execute", event.ExecuteSingle),
+			Agents: []event.AgentID{"ada", "bob"}, MaxPhases: a.Num("phases", 9), MaxTodos: a.Num("todos", 3), MaxCalls: 9,
+			MaxAttempts: a.Num("attempts", 2), MaxIdle: a.Num("idle", 2), SoftRounds: a.Num("soft", 3), Time: a.Time("time"),
+			Budget: a.Tokens("budget"), Permission: event.Override{On: a.On("asks")},
 		},
 	}
-	if len(a.texts) > 0 {
-		b.Description = event.Inline(a.text())
-	}
-	for i := range a.num("docs", 0) {
+	for i := range a.Num("docs", 0) {
 		b.Documents = append(b.Documents, event.Document{Path: fmt.Sprintf("offer-%d.md", i+1)})
 	}
-	for range a.num("sources", 0) {
-		b.Sources = append(b.Sources, event.Source{Name: "costs", Kind: event.SourceSQLite, Write: a.on("writable")})
-	}
-	if v := a.num("budget", 0); v > 0 {
-		n := int64(v)
-		b.Rules.Budget = event.Budget{Tokens: &n}
+	for range a.Num("sources", 0) {
+		b.Sources = append(b.Sources, event.Source{Name: "costs", Kind: event.SourceSQLite, Write: a.On("writable")})
 	}
 	return b
 }
 
-func (s *stage) fact(what string, b event.Body) event.Fact {
-	s.ids[what]++
-	return event.Fact{ID: fmt.Sprintf("%s/%d", what, s.ids[what]), Body: b}
-}
-
 // said is what people say.
-func (s *stage) said(verb string, a args) (event.Fact, error) {
-	by := a.or("by", "ann")
+func (s *stage) said(verb string, a flowtest.Args) (event.Fact, error) {
+	by := a.Or("by", "ann")
 	switch verb {
 	case "reply":
-		return s.fact("reply", event.Replied{Gate: a.word(0), Choice: a.word(1), Text: a.text(), Revision: a.num("revision", s.revision(a.word(0))), By: by}), nil
+		return s.Fact("reply", event.Replied{Gate: a.Word(0), Choice: a.Word(1), Text: a.Text(), Revision: a.Num("revision", s.revision(a.Word(0))), By: by}), nil
 	case "edit":
-		b := event.Edited{Path: a.word(0), Base: s.hash(a.word(0)), Text: event.Inline(strings.Join([]string{a.text(), a.set["skip"], a.set["broken"]}, "|")), By: by}
-		if a.on("stale") {
+		b := event.Edited{Path: a.Word(0), Base: s.hash(a.Word(0)), Text: event.Inline(strings.Join([]string{a.Text(), a.Set["skip"], a.Set["broken"]}, "|")), By: by}
+		if a.On("stale") {
 			b.Base = "another"
 		}
-		return s.fact("edit", b), nil
+		return s.Fact("edit", b), nil
 	case "comment":
-		path, line, _ := strings.Cut(a.set["on"], ":")
+		path, line, _ := strings.Cut(a.Set["on"], ":")
 		n, _ := strconv.Atoi(line)
-		return s.fact("comment", event.Commented{Path: path, Line: n, Text: a.text(), Reply: a.set["reply"], By: by}), nil
+		return s.Fact("comment", event.Commented{Path: path, Line: n, Text: a.Text(), Reply: a.Set["reply"], By: by}), nil
 	case "resolve", "reopen":
-		return s.fact(verb, event.Resolved{Comment: a.word(0), On: verb == "resolve", By: by}), nil
+		return s.Fact(verb, event.Resolved{Comment: a.Word(0), On: verb == "resolve", By: by}), nil
 	case "respond":
-		return s.fact(verb, event.Responded{Question: a.word(0), Text: a.text(), By: by}), nil
+		return s.Fact(verb, event.Responded{Question: a.Word(0), Text: a.Text(), By: by}), nil
 	case "draft":
-		return s.fact(verb, event.Drafted{Text: a.text(), By: by}), nil
+		return s.Fact(verb, event.Drafted{Text: a.Text(), By: by}), nil
 	case "correct":
-		return s.fact(verb, event.Corrected{Text: event.Inline(a.text()), By: by}), nil
+		return s.Fact(verb, event.Corrected{Text: event.Inline(a.Text()), By: by}), nil
 	case "cancel":
-		return s.fact(verb, event.CancelRequested{By: by, Reason: a.text()}), nil
+		return s.Fact(verb, event.CancelRequested{By: by, Reason: a.Text()}), nil
 	case "rename":
-		return s.fact(verb, event.Renamed{Title: a.text(), By: by}), nil
+		return s.Fact(verb, event.Renamed{Title: a.Text(), By: by}), nil
 	}
-	return event.Fact{}, fmt.Errorf("not understood")
+	return event.Fact{}, flowtest.ErrNot
 }
 
 // agent is what the agent says of the newest turn it was given.
-func (s *stage) agent(a args) error {
+func (s *stage) agent(a flowtest.Args) error {
 	t := s.work.Turn
 	var b event.Body
-	switch a.word(0) {
+	switch a.Word(0) {
 	case "stages":
-		x := event.TodosStaged{Turn: t, Name: a.set["name"]}
-		for _, text := range a.texts {
+		x := event.TodosStaged{Turn: t, Name: a.Set["name"]}
+		for _, text := range a.Texts {
 			x.Todos = append(x.Todos, event.Todo{Text: text})
 		}
 		b = x
 	case "completes":
-		b = event.TodosDone{Turn: t, Todos: strings.Split(a.word(1), ","), Note: a.text()}
+		b = event.TodosDone{Turn: t, Todos: strings.Split(a.Word(1), ","), Note: a.Text()}
 	case "rewinds":
-		b = event.TodosRewound{Turn: t, Issue: a.text()}
+		b = event.TodosRewound{Turn: t, Issue: a.Text()}
 	case "finishes":
-		b = event.Completing{Turn: t, JobOutcome: event.JobOutcome{Summary: a.text(), Notes: a.set["notes"]}}
+		b = event.Completing{Turn: t, JobOutcome: event.JobOutcome{Summary: a.Text(), Notes: a.Set["notes"]}}
 	case "addresses":
-		b = event.Addressed{Turn: t, Comment: a.word(1), Text: a.text(), Changed: a.on("changed")}
+		b = event.Addressed{Turn: t, Comment: a.Word(1), Text: a.Text(), Changed: a.On("changed")}
 	case "briefed":
-		b = event.Briefed{Turn: t, Text: event.Inline(a.text())}
+		b = event.Briefed{Turn: t, Text: event.Inline(a.Text())}
 	case "calls":
-		b = event.Called{Turn: t, Text: event.Inline(a.text()), Request: a.set["request"], Usage: event.Usage{Input: int64(a.num("tokens", 0))}}
+		b = event.Called{Turn: t, Text: event.Inline(a.Text()), Request: a.Set["request"], Usage: event.Usage{Input: int64(a.Num("tokens", 0))}}
 	case "requests":
-		n, _ := strconv.Atoi(a.word(1))
+		n, _ := strconv.Atoi(a.Word(1))
 		b = event.Requested{Turn: t, Amount: event.Amount{Tokens: int64(n)}}
 	case "wishes":
-		b = event.Wished{Turn: t, Call: "w", Tool: a.word(1), Action: event.Inline(a.text()), Hash: event.HashOf([]byte(a.text()))}
+		b = event.Wished{Turn: t, Call: "w", Tool: a.Word(1), Action: event.Inline(a.Text()), Hash: event.HashOf([]byte(a.Text()))}
 	case "concludes":
 		b = event.Concluded{Turn: t}
 	case "fails":
-		b = event.Failed{Turn: t, Code: a.word(1), Message: a.text(), Final: a.on("final"), RetryAfter: a.time("retry")}
+		b = event.Failed{Turn: t, Code: a.Word(1), Message: a.Text(), Final: a.On("final"), RetryAfter: a.Time("retry")}
 	default:
-		return fmt.Errorf("not understood")
+		return flowtest.ErrNot
 	}
-	f := s.fact(event.Kind(b), b)
+	f := s.Fact(event.Kind(b), b)
 	f.Agent = s.work.Agent
-	s.submit(f)
+	s.Submit(f)
 	return nil
 }
 
 // kept makes the commit that is asked for, as the workspace does.
-func (s *stage) kept(a args) error {
+func (s *stage) kept(a flowtest.Args) error {
 	if len(s.keep) == 0 {
 		return fmt.Errorf("no commit is asked for")
 	}
 	k := s.keep[0]
 	s.keep = nil
-	if a.on("plan") {
+	if a.On("plan") {
 		s.plan++
 	}
-	if a.on("memory") {
+	if a.On("memory") {
 		s.memory++
 	}
-	if s.phases = a.num("phases", s.phases); a.set["question"] != "" {
-		s.questions = []event.Question{{ID: "q1", Text: a.set["question"], Default: "as before"}}
+	if s.phases = a.Num("phases", s.phases); a.Set["question"] != "" {
+		s.questions = []event.Question{{ID: "q1", Text: a.Set["question"], Default: "as before"}}
 	}
 	if k.Write {
 		s.name, s.todos, s.broken = k.Name, slices.Clone(k.Todos), false
@@ -288,14 +205,14 @@ func (s *stage) kept(a args) error {
 	if k.Feedback != nil {
 		s.memory++
 	}
-	s.broken = s.broken || a.on("broken")
-	b := event.Kept{Commit: fmt.Sprintf("c%d", len(s.log)), Tag: k.Tag, Files: s.files(), Plan: event.PlanRead{
+	s.broken = s.broken || a.On("broken")
+	b := event.Kept{Commit: fmt.Sprintf("c%d", len(s.Log)), Tag: k.Tag, Files: s.files(), Plan: event.PlanRead{
 		Name: s.name, Todos: slices.Clone(s.todos), Phases: s.phases, Questions: s.questions,
 	}}
 	if s.broken {
 		b.Plan.Todos, b.Plan.Problem = nil, "todos.yaml cannot be read: line 2."
 	}
-	s.submit(k.Fact(b))
+	s.Submit(k.Fact(b))
 	return nil
 }
 
@@ -335,58 +252,9 @@ func (s *stage) hash(path string) event.Hash {
 	return ""
 }
 
-// submit puts a fact before the job and writes down what comes of it.
-func (s *stage) submit(f event.Fact) {
-	events, do := flow.Advance(s.j, s.stamp(), f)
-	s.log = append(s.log, events...)
-	for _, e := range events {
-		if s.j.Decides(e.Body) {
-			fmt.Fprintln(&s.out, masked(decision(e)))
-		}
-	}
-	s.commands(do)
-}
-
-func (s *stage) stamp() func(event.Fact) event.Event {
-	seq := uint64(len(s.log))
-	return func(f event.Fact) event.Event {
-		seq++
-		return event.Event{Flow: "job-1", Seq: seq, At: s.now, Fact: f}
-	}
-}
-
-// crash folds the log anew and begins again what is pending.
-func (s *stage) crash() {
-	s.j, s.keep = &job.Job{}, nil
-	flow.Fold(s.j, s.log)
-	events, _ := flow.Advance(s.j, s.stamp(), s.fact("resumed", event.Resumed{}))
-	s.log = append(s.log, events...)
-	for _, e := range events[1:] {
-		fmt.Fprintln(&s.out, masked(decision(e)))
-	}
-	s.commands(s.j.Pending())
-}
-
-// restore goes on with a job taken up from a checkpoint.
-func (s *stage) restore() error {
-	p, err := s.j.Checkpoint()
-	if err != nil {
-		return err
-	}
-	s.j = &job.Job{}
-	return s.j.Restore(p)
-}
-
-// refold goes on with a job folded from its log.
-func (s *stage) refold() error {
-	s.j = &job.Job{}
-	flow.Fold(s.j, s.log)
-	return nil
-}
-
 // revision is the newest that a question was asked about.
 func (s *stage) revision(gate string) int {
-	for _, e := range slices.Backward(s.log) {
+	for _, e := range slices.Backward(s.Log) {
 		if b, ok := e.Body.(event.Asked); ok && b.Gate == gate {
 			return b.Revision
 		}

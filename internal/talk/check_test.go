@@ -11,7 +11,7 @@ import (
 
 // story is a sound log with one of everything in it.
 func story(t *testing.T) []event.Event {
-	s, _ := perform(t, `
+	s := newStage().Play(t, `
 start interactive
 staff approve budget=100 asks
 say "one"
@@ -35,11 +35,11 @@ host wants c3 "again"
 reply launch/want/host/2/c3 deny
 crash
 host concludes
-`, nil)
-	if problems := talk.Check(s.log); len(problems) > 0 {
+`)
+	if problems := talk.Check(s.Log); len(problems) > 0 {
 		t.Fatalf("the log is not sound: %v", problems)
 	}
-	return s.log
+	return s.Log
 }
 
 // find is the nth event that a function picks.

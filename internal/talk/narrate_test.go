@@ -9,12 +9,6 @@ import (
 	"conclave/internal/talk"
 )
 
-func (s *stage) commands(do []flow.Command) {
-	for _, c := range do {
-		fmt.Fprintln(&s.out, masked(s.command(c)))
-	}
-}
-
 func (s *stage) command(c flow.Command) string {
 	switch c := c.(type) {
 	case talk.Work:
@@ -119,22 +113,22 @@ func entry(x talk.Entry) string {
 
 // memory shows what the state holds of the conversation.
 func (s *stage) memory() {
-	fmt.Fprintf(&s.out, "knows %s\n", masked(known(s.s.History())))
-	for _, x := range s.s.Held() {
-		fmt.Fprintf(&s.out, "holds %s\n", entry(x))
+	s.Printf("knows %s\n", masked(known(s.D.History())))
+	for _, x := range s.D.Held() {
+		s.Printf("holds %s\n", entry(x))
 	}
-	for _, w := range s.s.Wants() {
-		fmt.Fprintf(&s.out, "wants %s\n", standing(w))
+	for _, w := range s.D.Wants() {
+		s.Printf("wants %s\n", standing(w))
 	}
 	for _, x := range []struct{ name, is string }{
-		{"project", s.s.Project()}, {"title", s.s.Title()}, {"waived", yes(s.s.Waived())}, {"archived", yes(s.s.Archived())},
+		{"project", s.D.Project()}, {"title", s.D.Title()}, {"waived", yes(s.D.Waived())}, {"archived", yes(s.D.Archived())},
 	} {
 		if x.is != "" {
-			fmt.Fprintf(&s.out, "%s %s\n", x.name, x.is)
+			s.Printf("%s %s\n", x.name, x.is)
 		}
 	}
-	if s.s.AtRest() {
-		fmt.Fprintln(&s.out, "at rest")
+	if s.D.AtRest() {
+		fmt.Fprintln(&s.Out, "at rest")
 	}
 }
 

@@ -1,23 +1,13 @@
 package talk_test
 
 import (
-	"bytes"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"conclave/internal/event"
-	"conclave/internal/flow"
+	"conclave/internal/flow/flowtest"
 	"conclave/internal/talk"
 )
-
-func schedules(n uint64) uint64 {
-	if testing.Short() || raceEnabled {
-		return n / 10
-	}
-	return n
-}
 
 // Whatever people, agents and clients say and runs bring, in any order and with
 // crashes in between, the log is sound: it replays to the same decisions, no turns
@@ -25,13 +15,13 @@ func schedules(n uint64) uint64 {
 // below the ceiling.
 func TestEverySchedule(t *testing.T) {
 	count := map[string]int{}
-	for seed := range schedules(3000) {
+	for seed := range flowtest.Schedules(3000) {
 		w := play(seed, 120)
 		if w.err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, w.err, transcript(w.log))
+			t.Fatalf("seed %d: %v\n%s", seed, w.err, flowtest.Transcript(w.log))
 		}
 		if err := settled(w.log); err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, transcript(w.log))
+			t.Fatalf("seed %d: %v\n%s", seed, err, flowtest.Transcript(w.log))
 		}
 		for _, e := range w.log {
 			count[event.Kind(e.Body)]++
@@ -77,82 +67,27 @@ func settled(log []event.Event) error {
 // A log may be cut after any event and taken up again: what was decided next is
 // decided again, and under the same name.
 func TestResumeAnywhere(t *testing.T) {
-	for seed := range schedules(80) {
-		whole := play(seed, 60).log
-		for k := 1; k <= len(whole); k++ {
-			w := resume(seed, whole[:k], 12)
+	for seed := range flowtest.Schedules(80) {
+		flowtest.Cuts(t, seed, newSession(), play(seed, 60).log, func(part []event.Event) ([]event.Event, error) {
+			w := resume(seed, part, 12)
 			if w.err == nil {
 				w.err = settled(w.log)
 			}
-			if w.err != nil {
-				t.Fatalf("seed %d cut after event %d: %v\n%s", seed, k, w.err, transcript(w.log))
-			}
-			if k < len(whole) && w.s.Decides(whole[k].Body) && !flow.Same(whole[k].Fact, w.log[k].Fact) {
-				t.Fatalf("seed %d: cut after event %d, what follows is %s and was %s", seed, k, w.log[k].ID, whole[k].ID)
-			}
-		}
+			return w.log, w.err
+		})
 	}
 }
 
 // A checkpoint taken anywhere leads to the same state and the same decisions as
 // the log it stands for.
 func TestCheckpointAnywhere(t *testing.T) {
-	for seed := range schedules(200) {
-		log := play(seed, 60).log
-		var whole, other talk.Session
-		for _, e := range log {
-			whole.Step(e)
-			other.Step(e)
-			p, err := whole.Checkpoint()
-			if err != nil || len(whole.Due()) > 0 {
-				continue
-			}
-			q, err := other.Checkpoint()
-			if err != nil || !bytes.Equal(p, q) {
-				t.Fatalf("seed %d, event %d: %v\n is %s\nwas %s", seed, e.Seq, err, q, p)
-			}
-			other = talk.Session{}
-			if err := other.Restore(q); err != nil {
-				t.Fatalf("seed %d, event %d: %v", seed, e.Seq, err)
-			}
-		}
-	}
-	if err := new(talk.Session).Restore([]byte("{")); err == nil {
-		t.Error("half a checkpoint is taken up")
-	}
-}
-
-func transcript(log []event.Event) string {
-	out := ""
-	for _, e := range log {
-		b, _ := event.EncodeBody(e.Body)
-		out += fmt.Sprintf("%d %s %s %.200s\n", e.Seq, event.Kind(e.Body), e.ID, b)
-	}
-	return out
+	flowtest.Checkpoints(t, flowtest.Schedules(200), newSession, func(seed uint64) []event.Event { return play(seed, 60).log })
 }
 
 // Anything may stand in a log that is damaged: the decider does not fall over it,
 // and Check says that something is wrong.
 func TestDamagedLogs(t *testing.T) {
-	for seed := range schedules(600) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		log := slices.Clone(play(seed, 40).log)
-		for range 1 + rng.IntN(3) {
-			i := rng.IntN(len(log))
-			log = slices.Delete(log, i, i+1)
-		}
-		rng.Shuffle(len(log), func(i, j int) { log[i], log[j] = log[j], log[i] })
-		if len(log) > 1 && len(talk.Check(log)) == 0 {
-			t.Fatalf("seed %d: a damaged log is called sound\n%s", seed, transcript(log))
-		}
-		// The decider alone, with what was there before anything was decided.
-		var s talk.Session
-		for _, e := range log {
-			s.Step(e)
-			s.Pending()
-			s.Phase()
-			s.Wake()
-			s.AtRest()
-		}
+	for seed := range flowtest.Schedules(600) {
+		flowtest.Damages(t, seed, play(seed, 40).log, talk.Check, newSession, func(s *talk.Session) { s.Phase(); s.AtRest() })
 	}
 }

@@ -1,15 +1,10 @@
 package talk_test
 
 import (
-	"bufio"
 	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
+	"conclave/internal/flow/flowtest"
 	"conclave/internal/talk"
 )
 
@@ -19,110 +14,6 @@ var update = flag.Bool("update", false, "write what the scenarios now say into t
 // below a line every fact that is recorded because of it, then, after an arrow,
 // what the shell is asked to do, and, after an equals sign, what phase the session
 // is in if that has changed. What can happen is listed in stage_test.go.
-//
-// Each file is played three times: as it stands, with the session replaced by a
-// restored checkpoint of itself before every block, and with its log folded anew.
-// Its log must be sound.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenarios: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			p, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, got := perform(t, string(p), nil)
-			if problems := talk.Check(s.log); len(problems) > 0 {
-				t.Errorf("the log is not sound: %v", problems)
-			}
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(p) {
-				t.Errorf("--- is\n%s--- was\n%s", got, p)
-			}
-			if _, again := perform(t, got, (*stage).restore); again != got {
-				t.Errorf("with restored checkpoints\n--- is\n%s--- was\n%s", again, got)
-			}
-			if _, again := perform(t, got, (*stage).refold); again != got {
-				t.Errorf("with folded logs\n--- is\n%s--- was\n%s", again, got)
-			}
-		})
-	}
-}
-
-// perform plays a transcript and returns it with what came of everything. Before
-// each block it does what is given.
-func perform(t *testing.T, script string, before func(*stage) error) (*stage, string) {
-	t.Helper()
-	s := newStage()
-	var out strings.Builder
-	below, happened := false, false
-	end := func() {
-		if happened {
-			s.phase()
-			got := s.out.String()
-			if got == "" {
-				got = "(nothing)\n"
-			}
-			out.WriteString("----\n" + got)
-		}
-		s.out.Reset()
-		below, happened = false, false
-	}
-	n := 0
-	for lines := bufio.NewScanner(strings.NewReader(script)); lines.Scan(); {
-		n++
-		switch l := lines.Text(); {
-		case l == "":
-			end()
-			out.WriteString("\n")
-		case l == "----":
-			below = true
-		case below:
-		case strings.HasPrefix(l, "#"):
-			out.WriteString(l + "\n")
-		default:
-			if before != nil && !happened && len(s.log) > 0 {
-				if err := before(s); err != nil {
-					t.Fatalf("line %d: %v", n, err)
-				}
-			}
-			happened = true
-			out.WriteString(l + "\n")
-			if err := s.happen(l); err != nil {
-				t.Fatalf("line %d: %s: %v", n, l, err)
-			}
-		}
-	}
-	end()
-	return s, out.String()
-}
-
-var letters = regexp.MustCompile(`\b(run-\d{8}-\d{6})-[a-z0-9]{4}\b`)
-
-// masked is text without the letters that only tell names apart.
-func masked(s string) string { return letters.ReplaceAllString(s, "$1") }
-
-// words splits a line at spaces; a word in double quotes may hold some.
-func words(line string) ([]string, error) {
-	var out []string
-	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
-		i := strings.IndexAny(line, ` "`)
-		if i >= 0 && line[i] == '"' {
-			rest, tail, ok := strings.Cut(line[i+1:], `"`)
-			if !ok {
-				return nil, fmt.Errorf("no closing quote")
-			}
-			out, line = append(out, line[:i]+`"`+rest), tail
-			continue
-		}
-		word, tail, _ := strings.Cut(line, " ")
-		out, line = append(out, word), tail
-	}
-	return out, nil
+	flowtest.Scenarios(t, *update, func() *flowtest.Stage[*talk.Session] { return newStage().Stage }, talk.Check)
 }

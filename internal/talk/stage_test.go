@@ -2,12 +2,13 @@ package talk_test
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"conclave/internal/event"
 	"conclave/internal/flow"
+	"conclave/internal/flow/flowtest"
 	"conclave/internal/talk"
 )
 
@@ -30,137 +31,57 @@ import (
 //	host concludes · host fails CODE [final] [retry=30s] [request=ID]
 //	host compacts ID "summary"
 //	run RUN returns|fails ["answer"] [cancelled|timeout|error] [tokens=10]
-//	wait 30s                          nothing happens, and then the timer fires
-//	crash                             the program dies and is back
-//	pending · memory · money          show what is asked for, known, spent
+//	memory · money                    show what is known, spent
+//
+// and those of any [flowtest.Stage].
 type stage struct {
-	s    *talk.Session
-	log  []event.Event
-	now  time.Time
-	out  strings.Builder
-	ids  map[string]int
+	*flowtest.Stage[*talk.Session]
 	was  talk.Phase
 	work talk.Work // the newest
 	runs []talk.Launch
 }
 
-var curtain = time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+func newSession() *talk.Session { return &talk.Session{} }
 
 func newStage() *stage {
-	return &stage{s: &talk.Session{}, now: curtain, was: talk.Idle, ids: map[string]int{}}
+	s := &stage{Stage: flowtest.Open("session-1", time.Minute, newSession), was: talk.Idle}
+	s.Act, s.Rest, s.Crashed = s.act, s.phase, func() { s.runs = nil }
+	s.Decision = func(e event.Event) string { return masked(decision(e)) }
+	s.Command = func(c flow.Command) string { return masked(s.command(c)) }
+	return s
 }
 
-// args are the words of a line: bare ones, texts in quotes, and settings.
-type args struct {
-	bare  []string
-	texts []string
-	set   map[string]string
-	order []string // of the settings
-}
+var letters = regexp.MustCompile(`\b(run-\d{8}-\d{6})-[a-z0-9]{4}\b`)
 
-func parse(w []string) args {
-	a := args{set: map[string]string{}}
-	for _, x := range w {
-		k, v, ok := strings.Cut(x, "=")
-		switch {
-		case strings.HasPrefix(x, `"`):
-			a.texts = append(a.texts, x[1:])
-		case ok:
-			a.set[k] = strings.TrimPrefix(v, `"`)
-			a.order = append(a.order, k)
-		default:
-			a.bare = append(a.bare, x)
-			a.set[x] = "on"
-		}
-	}
-	return a
-}
+// masked is text without the letters that only tell names apart.
+func masked(s string) string { return letters.ReplaceAllString(s, "$1") }
 
-func (a args) on(k string) bool { return a.set[k] == "on" }
-
-func (a args) text() string {
-	if len(a.texts) == 0 {
-		return ""
-	}
-	return a.texts[0]
-}
-
-func (a args) word(i int) string {
-	if i >= len(a.bare) {
-		return ""
-	}
-	return a.bare[i]
-}
-
-func (a args) num(k string, or int) int {
-	if n, err := strconv.Atoi(a.set[k]); err == nil {
-		return n
-	}
-	return or
-}
-
-func (a args) time(k string) event.Duration {
-	d, _ := time.ParseDuration(a.set[k])
-	return event.Duration(d)
-}
-
-func (a args) tokens(k string) event.Budget {
-	if a.set[k] == "" {
-		return event.Budget{}
-	}
-	n := int64(a.num(k, 0))
-	return event.Budget{Tokens: &n}
-}
-
-func (a args) launch() event.Launch {
+func launch(a flowtest.Args) event.Launch {
 	l := event.Launch{
-		Task: event.Inline(a.text()), Single: a.on("single"), Quick: a.on("quick"), Plan: a.on("plan"),
-		Execute: a.on("execute"), Approve: a.on("approve"), Agents: []event.AgentID{"ada", "bob"},
+		Task: event.Inline(a.Text()), Single: a.On("single"), Quick: a.On("quick"), Plan: a.On("plan"),
+		Execute: a.On("execute"), Approve: a.On("approve"), Agents: []event.AgentID{"ada", "bob"},
 	}
-	if v, ok := a.set["agents"]; ok {
-		l.Agents = agents(v)
+	if v, ok := a.Set["agents"]; ok {
+		l.Agents = flowtest.Agents(v)
 	}
 	return l
 }
 
-func agents(v string) []event.AgentID {
-	var out []event.AgentID
-	for _, a := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' }) {
-		out = append(out, event.AgentID(a))
-	}
-	return out
-}
-
-func (s *stage) happen(line string) error {
-	w, err := words(line)
-	if err != nil || len(w) == 0 {
-		return fmt.Errorf("not understood: %v", err)
-	}
-	s.now = s.now.Add(time.Minute)
-	a := parse(w[1:])
-	switch w[0] {
+func (s *stage) act(verb string, a flowtest.Args) error {
+	switch verb {
 	case "host":
 		return s.host(a)
 	case "run":
 		return s.run(a)
-	case "crash":
-		s.crash()
-	case "wait":
-		d, err := time.ParseDuration(w[1])
-		s.now = s.now.Add(d - time.Minute)
-		s.submit(s.fact("timer", event.TimerFired{}))
-		return err
-	case "pending":
-		s.commands(s.s.Pending())
 	case "memory":
 		s.memory()
 	case "money":
-		talked, ran := s.s.Used()
-		fmt.Fprintf(&s.out, "talk %d, runs %d, committed %d\n", talked.Tokens(), ran.Tokens(), committed(s.s))
+		talked, ran := s.D.Used()
+		s.Printf("talk %d, runs %d, committed %d\n", talked.Tokens(), ran.Tokens(), committed(s.D))
 	default:
-		f, err := s.said(w[0], a)
+		f, err := s.said(verb, a)
 		if err == nil {
-			s.submit(f)
+			s.Submit(f)
 		}
 		return err
 	}
@@ -172,67 +93,62 @@ func committed(s *talk.Session) int64 {
 	return l.Committed().Tokens
 }
 
-func (s *stage) fact(what string, b event.Body) event.Fact {
-	s.ids[what]++
-	return event.Fact{ID: fmt.Sprintf("%s/%d", what, s.ids[what]), Body: b}
-}
-
 // said is what people, clients and the driver say.
-func (s *stage) said(verb string, a args) (event.Fact, error) {
+func (s *stage) said(verb string, a flowtest.Args) (event.Fact, error) {
 	switch verb {
 	case "start":
-		return event.Fact{ID: "started", Body: event.SessionStarted{Kind: a.bare[0], Origin: event.FlowID(a.set["origin"]), Client: "a client", Job: event.FlowID(a.set["job"])}}, nil
+		return event.Fact{ID: "started", Body: event.SessionStarted{Kind: a.Bare[0], Origin: event.FlowID(a.Set["origin"]), Client: "a client", Job: event.FlowID(a.Set["job"])}}, nil
 	case "staff":
-		return s.fact("staffed", a.staff()), nil
+		return s.Fact("staffed", staff(a)), nil
 	case "say":
-		return s.fact("said", event.Said{Text: event.Inline(a.text()), By: "ann"}), nil
+		return s.Fact("said", event.Said{Text: event.Inline(a.Text()), By: "ann"}), nil
 	case "withdraw":
-		return s.fact("withdrawn", event.Withdrawn{Message: a.word(0), By: "ann"}), nil
+		return s.Fact("withdrawn", event.Withdrawn{Message: a.Word(0), By: "ann"}), nil
 	case "cancel":
-		return s.fact("cancel", event.CancelRequested{By: "ann", Reason: a.text()}), nil
+		return s.Fact("cancel", event.CancelRequested{By: "ann", Reason: a.Text()}), nil
 	case "rename":
-		return s.fact("renamed", event.Renamed{Title: a.text()}), nil
+		return s.Fact("renamed", event.Renamed{Title: a.Text()}), nil
 	case "waive":
-		return s.fact("waived", event.Waived{On: a.on("on")}), nil
+		return s.Fact("waived", event.Waived{On: a.On("on")}), nil
 	case "archive":
-		return s.fact("archived", event.Archived{On: a.on("on")}), nil
+		return s.Fact("archived", event.Archived{On: a.On("on")}), nil
 	case "pin", "unpin":
-		return s.fact(verb, event.Pinned{Message: a.word(0), On: verb == "pin"}), nil
+		return s.Fact(verb, event.Pinned{Message: a.Word(0), On: verb == "pin"}), nil
 	case "open":
-		return s.fact("opened", event.Opened{Project: a.word(0)}), nil
+		return s.Fact("opened", event.Opened{Project: a.Word(0)}), nil
 	case "outline":
-		return s.fact("outlined", event.Outlined{Title: a.text(), Description: event.Inline(a.set["description"]), By: "ann"}), nil
+		return s.Fact("outlined", event.Outlined{Title: a.Text(), Description: event.Inline(a.Set["description"]), By: "ann"}), nil
 	case "link":
-		return s.fact("linked", event.Linked{Job: event.FlowID(a.word(0)), By: "ann"}), nil
+		return s.Fact("linked", event.Linked{Job: event.FlowID(a.Word(0)), By: "ann"}), nil
 	case "tier":
-		return s.fact("tiered", event.Tiered{Tier: a.word(0), Set: a.word(1), By: "ann"}), nil
+		return s.Fact("tiered", event.Tiered{Tier: a.Word(0), Set: a.Word(1), By: "ann"}), nil
 	case "hold":
-		return s.fact("held", event.Held{Gate: a.word(0), On: a.on("on")}), nil
+		return s.Fact("held", event.Held{Gate: a.Word(0), On: a.On("on")}), nil
 	case "reply":
-		return s.fact("reply", event.Replied{
-			Gate: a.word(0), Choice: a.word(1), Text: a.text(), Revision: a.num("revision", 1), By: a.set["by"],
+		return s.Fact("reply", event.Replied{
+			Gate: a.Word(0), Choice: a.Word(1), Text: a.Text(), Revision: a.Num("revision", 1), By: a.Set["by"],
 		}), nil
 	case "amend":
-		return s.fact("amended", event.Amended{Want: a.word(0), Revision: a.num("revision", 1), Launch: a.launch(), By: "ann"}), nil
+		return s.Fact("amended", event.Amended{Want: a.Word(0), Revision: a.Num("revision", 1), Launch: launch(a), By: "ann"}), nil
 	case "want":
-		return event.Fact{ID: a.word(0), Body: event.Wanted{Launch: a.launch(), By: "somebody"}}, nil
+		return event.Fact{ID: a.Word(0), Body: event.Wanted{Launch: launch(a), By: "somebody"}}, nil
 	}
-	return event.Fact{}, fmt.Errorf("not understood")
+	return event.Fact{}, flowtest.ErrNot
 }
 
-func (a args) staff() event.Staffed {
+func staff(a flowtest.Args) event.Staffed {
 	b := event.Staffed{Seat: event.Seat{Agent: "host"}, Dir: "/w", Rules: event.SessionRules{
-		Version: event.SessionRulesVersion, Approve: a.on("approve"), Disabled: a.on("disabled"),
-		MaxCalls: a.num("calls", 9), MaxAttempts: a.num("attempts", 2), MaxRuns: a.num("runs", 1),
-		Budget: a.tokens("budget"), RunBudget: a.tokens("run"),
-		Permission: event.Override{On: a.on("asks"), Wait: a.time("wait")},
+		Version: event.SessionRulesVersion, Approve: a.On("approve"), Disabled: a.On("disabled"),
+		MaxCalls: a.Num("calls", 9), MaxAttempts: a.Num("attempts", 2), MaxRuns: a.Num("runs", 1),
+		Budget: a.Tokens("budget"), RunBudget: a.Tokens("run"),
+		Permission: event.Override{On: a.On("asks"), Wait: a.Time("wait")},
 	}}
-	if v := a.set["agent"]; v != "" {
+	if v := a.Set["agent"]; v != "" {
 		b.Seat.Agent = event.AgentID(v)
 	}
-	team := agents("ada,bob")
-	if v := a.set["team"]; v != "" {
-		team = agents(v)
+	team := flowtest.Agents("ada,bob")
+	if v := a.Set["team"]; v != "" {
+		team = flowtest.Agents(v)
 	}
 	for _, x := range team {
 		b.Team = append(b.Team, event.Teammate{Agent: x})
@@ -241,123 +157,69 @@ func (a args) staff() event.Staffed {
 }
 
 // host is what the agent says of the newest turn it was given.
-func (s *stage) host(a args) error {
+func (s *stage) host(a flowtest.Args) error {
 	t := s.work.Turn
-	id := func(what string) string {
-		what = t.Key(s.work.Agent) + "/" + what
-		s.ids[what]++
-		return fmt.Sprintf("%s/%d", what, s.ids[what])
-	}
+	id := func(what string) string { return s.ID(t.Key(s.work.Agent) + "/" + what) }
 	f := event.Fact{Agent: s.work.Agent}
-	second := a.word(1)
-	switch a.word(0) {
+	second := a.Word(1)
+	switch a.Word(0) {
 	case "calls":
-		b := event.Called{Turn: t, Text: event.Inline(a.text()), Request: a.set["request"], Usage: event.Usage{Input: int64(a.num("tokens", 0))}}
-		for _, k := range a.order {
+		b := event.Called{Turn: t, Text: event.Inline(a.Text()), Request: a.Set["request"], Usage: event.Usage{Input: int64(a.Num("tokens", 0))}}
+		for _, k := range a.Order {
 			if k != "tokens" && k != "request" {
-				b.Tools = append(b.Tools, event.ToolCall{ID: k, Name: a.set[k]})
+				b.Tools = append(b.Tools, event.ToolCall{ID: k, Name: a.Set[k]})
 			}
 		}
 		f.ID, f.Body = id("call"), b
 	case "returns":
-		f.ID, f.Body = id("returned"), event.ToolReturned{Turn: t, Call: second, Result: event.Inline(a.text())}
+		f.ID, f.Body = id("returned"), event.ToolReturned{Turn: t, Call: second, Result: event.Inline(a.Text())}
 	case "hears":
-		f.ID, f.Body = id("told"), event.Told{Turn: t, Note: "message", Messages: a.bare[1:]}
+		f.ID, f.Body = id("told"), event.Told{Turn: t, Note: "message", Messages: a.Bare[1:]}
 	case "opens":
 		f.ID, f.Body = id("opened"), event.Opened{Project: second}
 	case "outlines":
-		f.ID, f.Body = id("outlined"), event.Outlined{Title: a.text()}
+		f.ID, f.Body = id("outlined"), event.Outlined{Title: a.Text()}
 	case "wants":
-		f.ID, f.Body = fmt.Sprintf("want/%s/%d/%s", s.work.Agent, t.Round, second), event.Wanted{Turn: t, Call: second, Launch: a.launch()}
+		f.ID, f.Body = fmt.Sprintf("want/%s/%d/%s", s.work.Agent, t.Round, second), event.Wanted{Turn: t, Call: second, Launch: launch(a)}
 	case "wishes":
-		f.ID, f.Body = "wish/"+second, event.Wished{Turn: t, Call: second, Tool: a.word(2), Action: event.Inline(a.text()), Hash: event.HashOf([]byte(a.text()))}
+		f.ID, f.Body = "wish/"+second, event.Wished{Turn: t, Call: second, Tool: a.Word(2), Action: event.Inline(a.Text()), Hash: event.HashOf([]byte(a.Text()))}
 	case "requests":
 		n, _ := strconv.Atoi(second)
-		s.ids["request"]++
-		f.ID, f.Body = fmt.Sprintf("request/%d", s.ids["request"]), event.Requested{Turn: t, Amount: event.Amount{Tokens: int64(n)}}
+		f.ID, f.Body = s.ID("request"), event.Requested{Turn: t, Amount: event.Amount{Tokens: int64(n)}}
 	case "concludes":
 		f.ID, f.Body = id("concluded"), event.Concluded{Turn: t}
 	case "fails":
-		f.ID, f.Body = id("failed"), event.Failed{Turn: t, Code: second, Final: a.on("final"), RetryAfter: a.time("retry"), Request: a.set["request"], Partial: event.Inline(a.text())}
+		f.ID, f.Body = id("failed"), event.Failed{Turn: t, Code: second, Final: a.On("final"), RetryAfter: a.Time("retry"), Request: a.Set["request"], Partial: event.Inline(a.Text())}
 	case "compacts":
-		f.ID, f.Body = id("compacted"), event.Compacted{Turn: t, Summary: event.Inline(a.text()), Through: second, Usage: event.Usage{Input: int64(a.num("tokens", 0))}}
+		f.ID, f.Body = id("compacted"), event.Compacted{Turn: t, Summary: event.Inline(a.Text()), Through: second, Usage: event.Usage{Input: int64(a.Num("tokens", 0))}}
 	default:
-		return fmt.Errorf("not understood")
+		return flowtest.ErrNot
 	}
-	s.submit(f)
+	s.Submit(f)
 	return nil
 }
 
 // run brings a run to its end: the one that was launched first and goes on.
-func (s *stage) run(a args) error {
+func (s *stage) run(a flowtest.Args) error {
 	if len(s.runs) == 0 {
 		return fmt.Errorf("no run goes on")
 	}
 	l := s.runs[0]
 	s.runs = s.runs[1:]
-	r := event.Returned{Status: event.StatusSuccess, Answer: event.Inline(a.text()), Usage: event.Usage{Input: int64(a.num("tokens", 0))}}
-	if a.word(0) == "fails" {
-		r = event.Returned{Error: a.text()}
+	r := event.Returned{Status: event.StatusSuccess, Answer: event.Inline(a.Text()), Usage: event.Usage{Input: int64(a.Num("tokens", 0))}}
+	if a.Word(0) == "fails" {
+		r = event.Returned{Error: a.Text()}
 	}
-	for _, x := range a.bare[1:] {
+	for _, x := range a.Bare[1:] {
 		r.Status = event.Status(x)
 	}
-	s.submit(l.Fact(r))
-	return nil
-}
-
-// submit puts facts before the session and writes down what comes of them.
-func (s *stage) submit(facts ...event.Fact) {
-	seq := uint64(len(s.log))
-	events, do := flow.Advance(s.s, func(f event.Fact) event.Event {
-		seq++
-		return event.Event{Flow: "session-1", Seq: seq, At: s.now, Fact: f}
-	}, facts...)
-	s.log = append(s.log, events...)
-	for _, e := range events {
-		if s.s.Decides(e.Body) {
-			fmt.Fprintln(&s.out, masked(decision(e)))
-		}
-	}
-	s.commands(do)
-}
-
-// crash folds the log anew and begins again what is pending.
-func (s *stage) crash() {
-	s.s, s.runs = &talk.Session{}, nil
-	flow.Fold(s.s, s.log)
-	seq := uint64(len(s.log))
-	events, _ := flow.Advance(s.s, func(f event.Fact) event.Event {
-		seq++
-		return event.Event{Flow: "session-1", Seq: seq, At: s.now, Fact: f}
-	}, s.fact("resumed", event.Resumed{}))
-	s.log = append(s.log, events...)
-	for _, e := range events[1:] {
-		fmt.Fprintln(&s.out, masked(decision(e)))
-	}
-	s.commands(s.s.Pending())
-}
-
-// restore goes on with a session taken up from a checkpoint.
-func (s *stage) restore() error {
-	p, err := s.s.Checkpoint()
-	if err != nil {
-		return err
-	}
-	s.s = &talk.Session{}
-	return s.s.Restore(p)
-}
-
-// refold goes on with a session folded from its log.
-func (s *stage) refold() error {
-	s.s = &talk.Session{}
-	flow.Fold(s.s, s.log)
+	s.Submit(l.Fact(r))
 	return nil
 }
 
 func (s *stage) phase() {
-	if now := s.s.Phase(); now != s.was {
-		fmt.Fprintf(&s.out, "= %s\n", now)
+	if now := s.D.Phase(); now != s.was {
+		s.Printf("= %s\n", now)
 		s.was = now
 	}
 }

@@ -16,14 +16,15 @@ import (
 // after plays a transcript.
 func after(t *testing.T, script string) *stage {
 	t.Helper()
-	s, _ := perform(t, script, nil)
+	s := newStage()
+	s.Play(t, script)
 	return s
 }
 
 func (s *stage) then(t *testing.T, lines ...string) *stage {
 	t.Helper()
 	for _, l := range lines {
-		if err := s.happen(l); err != nil {
+		if err := s.Happen(l); err != nil {
 			t.Fatalf("%s: %v", l, err)
 		}
 	}
@@ -46,7 +47,7 @@ func TestPinResult(t *testing.T) {
 		s := after(t, launching)
 		pin := fmt.Sprintf("pin returned/%s", s.runs[0].Run)
 		s.then(t, pin) // there is no result yet
-		if last := s.log[len(s.log)-1]; event.Kind(last.Body) != "refused" {
+		if last := s.Log[len(s.Log)-1]; event.Kind(last.Body) != "refused" {
 			t.Errorf("what is not there is pinned: %s", last.ID)
 		}
 		s.then(t, `run returns "a lot"`)
@@ -56,7 +57,7 @@ func TestPinResult(t *testing.T) {
 			s.then(t, `host returns c1 "a lot"`, pin)
 		}
 		s.then(t, `host calls "fine"`, `host compacts turn/host/1.1/call/2 "all of it"`)
-		_, pins, history := s.s.History()
+		_, pins, history := s.D.History()
 		if len(pins) != 1 || pins[0].Returned == nil || pins[0].Returned.Result.Text != "a lot" || len(history) != 0 {
 			t.Errorf("early %t: %s", early, known(nil, pins, history))
 		}
@@ -83,7 +84,7 @@ func TestWorkIsNotChanged(t *testing.T) {
 func TestForkDrawsTheSameNames(t *testing.T) {
 	s := after(t, launching)
 	s.then(t, `run returns "a lot"`, `host returns c1 "a lot"`, `host concludes`)
-	fork := slices.Clone(s.log)
+	fork := slices.Clone(s.Log)
 	for i := range fork {
 		fork[i].Flow = "session-2"
 		if b, ok := fork[i].Body.(event.SessionStarted); ok {
@@ -95,8 +96,9 @@ func TestForkDrawsTheSameNames(t *testing.T) {
 		t.Fatal(problems)
 	}
 	other := newStage()
-	other.log, other.now, other.ids = fork, s.now.Add(time.Microsecond), map[string]int{"said": 1}
-	flow.Fold(other.s, fork)
+	other.Log, other.Now = fork, s.Now.Add(time.Microsecond)
+	other.ID("said") // the first is in the log
+	flow.Fold(other.D, fork)
 	for _, x := range []*stage{s, other} {
 		x.then(t, `say "go"`, `host wants c1 "look" agents=ada`)
 	}
@@ -112,10 +114,10 @@ func TestBoundedMemory(t *testing.T) {
 	for i := range 500 {
 		s.then(t, fmt.Sprintf(`want w%d "look" agents=ada`, i), `run returns "seen"`)
 	}
-	if n := len(s.s.Wants()); n == 0 || n > 100 {
+	if n := len(s.D.Wants()); n == 0 || n > 100 {
 		t.Errorf("%d wanted runs are remembered", n)
 	}
-	p, err := s.s.Checkpoint()
+	p, err := s.D.Checkpoint()
 	if err != nil || len(p) > 100<<10 {
 		t.Errorf("a checkpoint of %d bytes, %v", len(p), err)
 	}
@@ -127,14 +129,14 @@ func TestManyMessages(t *testing.T) {
 	s := after(t, "start interactive\nstaff calls=100000\n")
 	for range 300 {
 		s.then(t, `say "x"`, `host calls "y"`, "host concludes")
-		s.out.Reset()
+		s.Out.Reset()
 	}
-	_, _, history := s.s.History()
+	_, _, history := s.D.History()
 	if len(history) < 600 {
 		t.Fatalf("%d entries", len(history))
 	}
 	s.then(t, `say "x"`)
-	if n := testing.AllocsPerRun(20, func() { s.s.Pending() }); n > 10 {
+	if n := testing.AllocsPerRun(20, func() { s.D.Pending() }); n > 10 {
 		t.Errorf("%v allocations to say what is pending", n)
 	}
 }
@@ -174,9 +176,9 @@ func TestHears(t *testing.T) {
 func TestClientCannotSpeakForAnAgent(t *testing.T) {
 	s := after(t, "start interactive\nstaff\nsay \"go\"\n")
 	s.then(t, `want w1 "look"`)
-	b, ok := s.log[len(s.log)-1].Body.(event.Refused)
-	if !ok || b.Code != "client" || s.s.Phase() != talk.Chatting {
-		t.Errorf("decided %+v", s.log[len(s.log)-1])
+	b, ok := s.Log[len(s.Log)-1].Body.(event.Refused)
+	if !ok || b.Code != "client" || s.D.Phase() != talk.Chatting {
+		t.Errorf("decided %+v", s.Log[len(s.Log)-1])
 	}
 }
 
@@ -197,8 +199,8 @@ func TestReadersBeforeAnything(t *testing.T) {
 func TestPictureAlone(t *testing.T) {
 	s := after(t, "start interactive\nstaff\n")
 	for i, b := range []event.Said{{Images: []string{"/shot.png"}}, {Paths: []event.ContextPath{{Path: "/src"}}}, {Text: event.Inline(" \n")}} {
-		s.submit(event.Fact{ID: fmt.Sprint("alone/", i), Body: b})
-		refused := slices.ContainsFunc(s.log, func(e event.Event) bool { return e.ID == fmt.Sprint("refused/alone/", i) })
+		s.Submit(event.Fact{ID: fmt.Sprint("alone/", i), Body: b})
+		refused := slices.ContainsFunc(s.Log, func(e event.Event) bool { return e.ID == fmt.Sprint("refused/alone/", i) })
 		if refused != (i == 2) {
 			t.Errorf("%+v: refused %t", b, refused)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"conclave/internal/event"
+	"conclave/internal/flow/flowtest"
 	"conclave/internal/talk"
 	"conclave/internal/view"
 )
@@ -38,7 +39,7 @@ type world struct {
 }
 
 func newWorld(seed, salt uint64) *world {
-	w := &world{rng: rand.New(rand.NewPCG(seed, salt)), s: &talk.Session{}, now: curtain, ended: map[event.FlowID]bool{}, held: map[string]bool{}, turns: map[string]event.Turn{}}
+	w := &world{rng: rand.New(rand.NewPCG(seed, salt)), s: &talk.Session{}, now: flowtest.Curtain(), ended: map[event.FlowID]bool{}, held: map[string]bool{}, turns: map[string]event.Turn{}}
 	same := rand.New(rand.NewPCG(seed, 7)) // however it is cut
 	w.client = same.IntN(4) == 0
 	if same.IntN(2) == 0 {

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"conclave/internal/event"
+	"conclave/internal/flow/flowtest"
 	"conclave/internal/team"
 )
 
 // story is a sound log with one of everything in it.
 func story(t *testing.T) []event.Event {
-	s, _ := perform(t, `
+	s := newStage().Play(t, `
 start budget=100 asks permits attempts=1 turns=40
 leader requests 10
 leader calls "hm" request=requested/1 tokens=5
@@ -39,11 +40,11 @@ pm reports plan done
 pm concludes
 leader finishes
 leader concludes
-`, nil)
-	if problems := team.Check(s.log); len(problems) > 0 || !s.t.Done() {
-		t.Fatalf("the log is not sound, or the team not over: %v\n%s", problems, transcript(s.log))
+`)
+	if problems := team.Check(s.Log); len(problems) > 0 || !s.D.Done() {
+		t.Fatalf("the log is not sound, or the team not over: %v\n%s", problems, flowtest.Transcript(s.Log))
 	}
-	return s.log
+	return s.Log
 }
 
 // find is the nth event of a kind.
@@ -157,14 +158,14 @@ func TestAtRest(t *testing.T) {
 		{"leader fails broken", false}, {"pm concludes", true}, {"reply trouble/1 retry", false}, {"cancel", false},
 		{"pm concludes", false}, {"leader concludes", true},
 	} {
-		if err := s.happen(step.line); err != nil {
+		if err := s.Happen(step.line); err != nil {
 			t.Fatal(err)
 		}
-		if s.t.AtRest() != step.rest {
-			t.Errorf("after %q at rest is %t", step.line, s.t.AtRest())
+		if s.D.AtRest() != step.rest {
+			t.Errorf("after %q at rest is %t", step.line, s.D.AtRest())
 		}
 	}
-	if e, ok := s.t.Ended(); !ok || e.Status != event.StatusCancelled {
+	if e, ok := s.D.Ended(); !ok || e.Status != event.StatusCancelled {
 		t.Errorf("it ended so: %+v", e)
 	}
 }

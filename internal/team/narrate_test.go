@@ -11,7 +11,7 @@ import (
 
 // state is what members do who did something else before.
 func (s *stage) state() {
-	for _, m := range s.t.Members() {
+	for _, m := range s.D.Members() {
 		now := string(m.State)
 		if len(m.Waiting) > 0 {
 			how := "any of "
@@ -33,7 +33,7 @@ func (s *stage) state() {
 			now += ": " + m.Lost
 		}
 		if s.was[m.Agent] != now {
-			fmt.Fprintf(&s.out, "= %s %s\n", m.Agent, now)
+			s.Printf("= %s %s\n", m.Agent, now)
 			s.was[m.Agent] = now
 		}
 	}
@@ -45,12 +45,6 @@ func join(ids []event.AgentID) string {
 		out = append(out, string(id))
 	}
 	return strings.Join(out, ", ")
-}
-
-func (s *stage) commands(do []flow.Command) {
-	for _, c := range do {
-		fmt.Fprintln(&s.out, s.command(c))
-	}
 }
 
 func (s *stage) command(c flow.Command) string {
@@ -119,14 +113,6 @@ func told(note any) string {
 		return n.Back + " was taken back"
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", n.Kind, n.Gate, n.Choice, n.Text))
-}
-
-func (s *stage) decisions(events []event.Event) {
-	for _, e := range events {
-		if s.t.Decides(e.Body) {
-			fmt.Fprintln(&s.out, decision(e))
-		}
-	}
 }
 
 // decision is a fact the team has recorded.

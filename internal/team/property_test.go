@@ -1,38 +1,16 @@
 package team_test
 
 import (
-	"bytes"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"conclave/internal/event"
-	"conclave/internal/flow"
+	"conclave/internal/flow/flowtest"
 	"conclave/internal/team"
 	"conclave/internal/team/teamtest"
 )
-
-func schedules(n uint64) uint64 {
-	if testing.Short() || raceEnabled {
-		return n / 10
-	}
-	return n
-}
-
-// thorough reports whether there are enough schedules for anything to come up.
-func thorough() bool { return schedules(10) == 10 }
-
-func transcript(log []event.Event) string {
-	out := ""
-	for _, e := range log {
-		b, _ := event.EncodeBody(e.Body)
-		out += fmt.Sprintf("%d %s %s %s %.200s\n", e.Seq, event.Kind(e.Body), e.Agent, e.ID, b)
-	}
-	return out
-}
 
 // Whatever people and members do, in any order and with crashes in between, the log
 // is sound: it replays to the same decisions, nobody is told anything twice or in
@@ -43,10 +21,10 @@ func transcript(log []event.Event) string {
 // SR-08 SR-11
 func TestEverySchedule(t *testing.T) {
 	count := map[string]int{}
-	for seed := range schedules(600) {
+	for seed := range flowtest.Schedules(600) {
 		w := teamtest.Play(seed, 400)
 		if err := w.Err(); err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, transcript(w.Log))
+			t.Fatalf("seed %d: %v\n%s", seed, err, flowtest.Transcript(w.Log))
 		}
 		for _, e := range w.Log {
 			count[event.Kind(e.Body)]++
@@ -75,7 +53,7 @@ func TestEverySchedule(t *testing.T) {
 		"refused wait", "refused undone", "refused superseded", "refused stopped", "refused task", "refused leader", "refused most",
 		"refused name", "refused role", "refused unknown_member", "refused lost", "refused idle", "refused message", "refused gate",
 	} {
-		if count[kind] < 3 && thorough() {
+		if count[kind] < 3 && flowtest.Thorough() {
 			t.Errorf("%d of %s: the schedules test nothing of it", count[kind], kind)
 		}
 	}
@@ -85,13 +63,13 @@ func TestEverySchedule(t *testing.T) {
 // A team that nobody looks after comes to an end by itself, whatever its members
 // do, in a number of turns that its rules bound.
 func TestNoTeamGoesOnForEver(t *testing.T) {
-	for seed := range schedules(300) {
+	for seed := range flowtest.Schedules(300) {
 		w := teamtest.Alone(seed, 40_000)
 		if err := w.Err(); err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, transcript(w.Log))
+			t.Fatalf("seed %d: %v\n%s", seed, err, flowtest.Transcript(w.Log))
 		}
 		if taken, most := w.Team.Turns(); !w.Team.Done() || taken > most {
-			t.Fatalf("seed %d: %d turns of %d, over %t\n%s", seed, taken, most, w.Team.Done(), transcript(w.Log[max(0, len(w.Log)-50):]))
+			t.Fatalf("seed %d: %d turns of %d, over %t\n%s", seed, taken, most, w.Team.Done(), flowtest.Transcript(w.Log[max(0, len(w.Log)-50):]))
 		}
 	}
 }
@@ -99,7 +77,7 @@ func TestNoTeamGoesOnForEver(t *testing.T) {
 // The ledger is what was admitted, in order: of each task the newest owner and the
 // newest report. This looks at logs alone.
 func TestLedgerIsWhatWasReported(t *testing.T) {
-	for seed := range schedules(200) {
+	for seed := range flowtest.Schedules(200) {
 		w := teamtest.Play(seed, 300)
 		inputs, state, owner := map[string]event.Body{}, map[string]event.TaskState{}, map[string]event.AgentID{}
 		for _, e := range w.Log {
@@ -132,24 +110,24 @@ func TestLedgerIsWhatWasReported(t *testing.T) {
 // SR-02 SR-11
 func TestMailIsToldOnce(t *testing.T) {
 	told, left := 0, 0
-	for seed := range schedules(300) {
+	for seed := range flowtest.Schedules(300) {
 		w := teamtest.Play(seed, 400)
 		sent, heard := sentAndHeard(w.Log)
 		for a, ids := range heard {
 			want := slices.DeleteFunc(slices.Clone(sent[a]), func(id string) bool { return !slices.Contains(ids, id) })
 			if !slices.Equal(ids, want) {
-				t.Fatalf("seed %d: %s was told\n%v\nof\n%v\n%s", seed, a, ids, sent[a], transcript(w.Log))
+				t.Fatalf("seed %d: %s was told\n%v\nof\n%v\n%s", seed, a, ids, sent[a], flowtest.Transcript(w.Log))
 			}
 			told += len(ids)
 		}
 		for _, m := range w.Team.Members() {
 			left += m.Queued
 			if rest := len(sent[m.Agent]) - len(heard[m.Agent]); m.Lost == "" && rest != m.Queued {
-				t.Fatalf("seed %d: of what %s was sent, %d are not told and %d queued\n%s", seed, m.Agent, rest, m.Queued, transcript(w.Log))
+				t.Fatalf("seed %d: of what %s was sent, %d are not told and %d queued\n%s", seed, m.Agent, rest, m.Queued, flowtest.Transcript(w.Log))
 			}
 		}
 	}
-	if (told < 1000 || left < 10) && thorough() {
+	if (told < 1000 || left < 10) && flowtest.Thorough() {
 		t.Errorf("%d told, %d left: nothing is tested", told, left)
 	}
 }
@@ -239,68 +217,24 @@ func turnOf(b event.Body) (event.Turn, bool) {
 //
 // SR-12, on the decider's side.
 func TestResumeAnywhere(t *testing.T) {
-	for seed := range schedules(15) {
-		whole := teamtest.Play(seed, 150).Log
-		for k := 1; k <= len(whole); k++ {
-			w := teamtest.Resume(seed, whole[:k], 15)
-			if err := w.Err(); err != nil {
-				t.Fatalf("seed %d cut after event %d: %v\n%s", seed, k, err, transcript(w.Log))
-			}
-			if k < len(whole) && w.Team.Decides(whole[k].Body) && !flow.Same(whole[k].Fact, w.Log[k].Fact) {
-				t.Fatalf("seed %d: cut after event %d, what follows is %s and was %s", seed, k, w.Log[k].ID, whole[k].ID)
-			}
-		}
+	for seed := range flowtest.Schedules(15) {
+		flowtest.Cuts(t, seed, newTeam(), teamtest.Play(seed, 150).Log, func(part []event.Event) ([]event.Event, error) {
+			w := teamtest.Resume(seed, part, 15)
+			return w.Log, w.Err()
+		})
 	}
 }
 
 // A checkpoint taken anywhere leads to the same state and the same decisions as
 // the log it stands for.
 func TestCheckpointAnywhere(t *testing.T) {
-	for seed := range schedules(50) {
-		var whole, other team.Team
-		for _, e := range teamtest.Play(seed, 200).Log {
-			whole.Step(e)
-			other.Step(e)
-			p, err := whole.Checkpoint()
-			if err != nil || len(whole.Due()) > 0 {
-				continue
-			}
-			q, err := other.Checkpoint()
-			if err != nil || !bytes.Equal(p, q) {
-				t.Fatalf("seed %d, event %d: %v\n is %s\nwas %s", seed, e.Seq, err, q, p)
-			}
-			other = team.Team{}
-			if err := other.Restore(q); err != nil {
-				t.Fatalf("seed %d, event %d: %v", seed, e.Seq, err)
-			}
-		}
-	}
-	if err := new(team.Team).Restore([]byte("{")); err == nil {
-		t.Error("half a checkpoint is taken up")
-	}
+	flowtest.Checkpoints(t, flowtest.Schedules(50), newTeam, func(seed uint64) []event.Event { return teamtest.Play(seed, 200).Log })
 }
 
 // Anything may stand in a log that is damaged: the decider does not fall over it,
 // and Check says that something is wrong.
 func TestDamagedLogs(t *testing.T) {
-	for seed := range schedules(200) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		log := slices.Clone(teamtest.Play(seed, 100).Log)
-		for range 1 + rng.IntN(3) {
-			i := rng.IntN(len(log))
-			log = slices.Delete(log, i, i+1)
-		}
-		rng.Shuffle(len(log), func(i, j int) { log[i], log[j] = log[j], log[i] })
-		if len(log) > 1 && len(team.Check(log)) == 0 {
-			t.Fatalf("seed %d: a damaged log is called sound\n%s", seed, transcript(log))
-		}
-		var x team.Team
-		for _, e := range log {
-			x.Step(e)
-			x.Pending()
-			x.Wake()
-			x.AtRest()
-			x.Members()
-		}
+	for seed := range flowtest.Schedules(200) {
+		flowtest.Damages(t, seed, teamtest.Play(seed, 100).Log, team.Check, newTeam, func(x *team.Team) { x.AtRest(); x.Members() })
 	}
 }

@@ -1,5 +1,0 @@
-//go:build race
-
-package talk_test
-
-const raceEnabled = true

@@ -1,5 +1,0 @@
-//go:build race
-
-package team_test
-
-const raceEnabled = true
