@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"io"
+	"net/netip"
 
 	"conclave/internal/event"
 	"conclave/internal/policy"
@@ -46,6 +47,19 @@ type Room interface {
 	// Start begins the program. When ctx ends it is stopped, with everything it
 	// started. Whatever runs in an earlier room of the agent is ended first.
 	Start(ctx context.Context, c Start) (Running, error)
+}
+
+// A Doorway is how what runs in a room reaches what we listen on.
+type Doorway struct {
+	Listen string       // the address to listen on, without a port
+	Name   string       // by which the room reaches it
+	From   netip.Prefix // whence connections of the room come; zero is anywhere
+}
+
+// Secluded is a room with a network of its own: the loopback of the machine is not
+// to be reached from it, but for a doorway.
+type Secluded interface {
+	Doorway(ctx context.Context) (Doorway, error)
 }
 
 // A Start is how a program is begun: its arguments, its whole environment besides

@@ -29,7 +29,10 @@ type room struct {
 	readOnly bool
 }
 
-var _ backend.Room = (*room)(nil)
+var _ interface {
+	backend.Room
+	backend.Secluded
+} = (*room)(nil)
 
 // Key implements [backend.Room].
 func (r *room) Key() string { return r.key }
@@ -45,6 +48,19 @@ func (r *room) Home() string { return r.home }
 
 // Boxed implements [backend.Room].
 func (r *room) Boxed() bool { return boxed(r.engine) }
+
+// Doorway implements [backend.Secluded].
+func (r *room) Doorway(ctx context.Context) (backend.Doorway, error) {
+	s, ok := r.engine.(sandbox.Secluded)
+	if !ok {
+		return backend.Doorway{Listen: loopback, Name: loopback}, nil
+	}
+	d, err := s.Doorway(ctx)
+	return backend.Doorway(d), err
+}
+
+// loopback is shared by every room that is in the network of the machine.
+const loopback = "127.0.0.1"
 
 // Start implements [backend.Room].
 func (r *room) Start(ctx context.Context, c backend.Start) (backend.Running, error) {

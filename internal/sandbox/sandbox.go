@@ -14,6 +14,7 @@ package sandbox
 import (
 	"context"
 	"io"
+	"net/netip"
 
 	"conclave/internal/event"
 	"conclave/internal/policy"
@@ -36,6 +37,20 @@ type Sweeper interface {
 	Left(ctx context.Context, alive func(event.FlowID) bool) ([]string, error)
 	// Sweep removes it and returns what it removed.
 	Sweep(ctx context.Context, alive func(event.FlowID) bool) ([]string, error)
+}
+
+// A Doorway is how a box reaches what listens on the machine.
+type Doorway struct {
+	Listen string       // the address to listen on, without a port
+	Name   string       // by which a box reaches it
+	From   netip.Prefix // whence connections of boxes come; zero is anywhere
+}
+
+// Secluded is an engine whose boxes do not share the loopback of the machine.
+type Secluded interface {
+	// Doorway is that of boxes with a network; its error says what stands in the
+	// way.
+	Doorway(ctx context.Context) (Doorway, error)
 }
 
 // A Spec is what a box is to be.

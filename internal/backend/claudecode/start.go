@@ -68,7 +68,7 @@ func (a *agent) start(ctx context.Context, in backend.Input, k kind, native stri
 		kind: k, native: native, tools: in.Tools, key: a.program.Key, unlock: unlock, closing: a.closing,
 		waiting: map[string]chan line{}, listed: make(chan struct{}), begun: make(chan struct{}),
 	}
-	env, err := a.environment(s, in.Room)
+	env, err := a.environment(ctx, s, in.Room)
 	if err == nil {
 		s.process, err = cli.Start(context.WithoutCancel(ctx), in.Room, cli.Command{Argv: a.argv(s, in.Room, native), Env: env, Hear: s.hear})
 	}
@@ -134,7 +134,7 @@ var calm = []string{
 }
 
 // environment is all the program knows besides its arguments. The key is not in it.
-func (a *agent) environment(s *session, room backend.Room) ([]string, error) {
+func (a *agent) environment(ctx context.Context, s *session, room backend.Room) ([]string, error) {
 	env := append(slices.Clone(calm), "HOME="+room.Home())
 	env = append(env, a.hurry()...)
 	if a.loggedIn() {
@@ -146,7 +146,7 @@ func (a *agent) environment(s *session, room backend.Room) ([]string, error) {
 	} else {
 		var err error
 		target := cli.Target{BaseURL: cmp.Or(a.program.BaseURL, "https://api.anthropic.com"), Key: a.key, Header: "X-Api-Key"}
-		if s.proxy, err = cli.NewProxy(target); err != nil {
+		if s.proxy, err = cli.ProxyFor(ctx, room, target); err != nil {
 			return nil, err
 		}
 		env = append(env, "CLAUDE_CONFIG_DIR="+filepath.Join(room.Home(), folder),

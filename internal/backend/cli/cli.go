@@ -10,8 +10,8 @@
 //     shell it starts, needs only a token that is worth nothing elsewhere.
 //   - [Version] refuses a program that is too old, in words that help.
 //
-// A room has to share the host's loopback for a proxy to be reached from it; one
-// with a network of its own, such as a container, is not supported with a key.
+// A proxy is on the loopback or, for a room with a network of its own such as a
+// container, where that has its doorway ([backend.Secluded]).
 //
 // Goroutines: a Process has one that waits for the program's end and, if it speaks
 // in lines, one that reads and one that writes; all are over when Done is closed.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -50,16 +52,34 @@ const dialLimit = 10 * time.Second
 
 // NewProxy serves on the loopback until Close.
 func NewProxy(t Target) (*Proxy, error) {
+	return serve(backend.Doorway{Listen: "127.0.0.1", Name: "127.0.0.1"}, t)
+}
+
+// ProxyFor serves what runs in a room, wherever that reaches it, until Close.
+func ProxyFor(ctx context.Context, room backend.Room, t Target) (*Proxy, error) {
+	r, ok := room.(backend.Secluded)
+	if !ok {
+		return NewProxy(t)
+	}
+	d, err := r.Doorway(ctx)
+	if err != nil {
+		return nil, &backend.Error{Kind: backend.Invalid, Message: "the program could not reach its model from where it runs", Err: err}
+	}
+	return serve(d, t)
+}
+
+func serve(d backend.Doorway, t Target) (*Proxy, error) {
 	base, err := url.Parse(t.BaseURL)
 	if err != nil || base.Host == "" {
 		return nil, broken(fmt.Sprintf("%q is no address of a model", t.BaseURL), err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(d.Listen, "0"))
 	if err != nil {
 		return nil, broken("listen for the program's requests", err)
 	}
+	_, port, _ := net.SplitHostPort(l.Addr().String()) // which it has
 	p := &Proxy{
-		URL: "http://" + l.Addr().String(), Token: "conclave-" + rand.Text(), host: base.Host,
+		URL: "http://" + net.JoinHostPort(d.Name, port), Token: "conclave-" + rand.Text(), host: base.Host,
 		transport: http.DefaultTransport.(*http.Transport).Clone(),
 	}
 	p.transport.DialContext = (&net.Dialer{Timeout: dialLimit, KeepAlive: 30 * time.Second}).DialContext
@@ -83,7 +103,7 @@ func NewProxy(t Target) (*Proxy, error) {
 			return
 		}
 		defer p.serving.Done()
-		if !p.knows(r) {
+		if !welcome(d, r) || !p.knows(r) {
 			http.Error(w, "This is for one program alone.", http.StatusUnauthorized)
 			return
 		}
@@ -95,6 +115,13 @@ func NewProxy(t Target) (*Proxy, error) {
 		}
 	})
 	return p, nil
+}
+
+// welcome is that a request comes from where the room is. A bridge to containers has
+// an address that machines around may find, too.
+func welcome(d backend.Doorway, r *http.Request) bool {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	return !d.From.IsValid() || err == nil && d.From.Contains(from.Addr().Unmap())
 }
 
 // enter counts a request among those that Close waits for.

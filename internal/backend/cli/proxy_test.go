@@ -2,16 +2,20 @@ package cli_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/cli"
+	"conclave/internal/backend/cli/clitest"
 )
 
 // get sends a request to a proxy with headers.
@@ -67,6 +71,36 @@ func TestProxy(t *testing.T) {
 		t.Error("an address without a host was taken")
 	}
 }
+
+// A room with a network of its own is served at its doorway, and nobody who comes
+// from elsewhere is, whatever he knows.
+func TestProxyAtADoorway(t *testing.T) {
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "answer") }))
+	defer model.Close()
+	for from, want := range map[string]int{"127.0.0.0/8": http.StatusOK, "172.17.0.0/16": http.StatusUnauthorized} {
+		room := secluded{clitest.NewRoom(t), backend.Doorway{Listen: "127.0.0.1", Name: "localhost", From: netip.MustParsePrefix(from)}, nil}
+		p, err := cli.ProxyFor(t.Context(), room, cli.Target{BaseURL: model.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		if res := get(t, p.URL, "X-Api-Key", p.Token); res.StatusCode != want || !strings.HasPrefix(p.URL, "http://localhost:") {
+			t.Errorf("from %s at %s: %s", from, p.URL, res.Status)
+		}
+	}
+	room := secluded{clitest.NewRoom(t), backend.Doorway{}, errors.New("there is no way out")}
+	if _, err := cli.ProxyFor(t.Context(), room, cli.Target{BaseURL: model.URL}); backend.KindOf(err) != backend.Invalid || !strings.Contains(err.Error(), "no way out") {
+		t.Errorf("without a doorway: %v", err)
+	}
+}
+
+type secluded struct {
+	*clitest.Room
+	door backend.Doorway
+	err  error
+}
+
+func (s secluded) Doorway(context.Context) (backend.Doorway, error) { return s.door, s.err }
 
 // Each piece of an answer is passed on as it comes; closing cuts what is under way.
 func TestProxyStreams(t *testing.T) {

@@ -56,7 +56,7 @@ func (a *agent) start(ctx context.Context, room backend.Room) (_ *server, err er
 		return nil, err
 	}
 	if !a.own() {
-		if s.proxy, err = cli.NewProxy(a.target()); err != nil {
+		if s.proxy, err = cli.ProxyFor(ctx, room, a.target()); err != nil {
 			return nil, err
 		}
 		defer func() {

@@ -80,6 +80,7 @@ type shared struct {
 var _ interface {
 	sandbox.Engine
 	sandbox.Sweeper
+	sandbox.Secluded
 } = (*Engine)(nil)
 
 // New is an engine. Nothing is connected to before it is used.

@@ -20,13 +20,17 @@ import (
 type Daemon struct {
 	program string
 	dir     string
+	bridge  *bridge // nil if its containers have no network but the machine's
 	cmd     *exec.Cmd
 	ended   chan struct{} // closed when it has ended and its log was read
 }
 
 // Start starts an engine and gives it its image, in which the given programs
 // find the libraries they need.
-func Start(programs ...string) (*Daemon, error) {
+func Start(programs ...string) (*Daemon, error) { return Setup{Programs: programs}.Start() }
+
+// Start starts the engine and gives it its image.
+func (s Setup) Start() (*Daemon, error) {
 	program, err := exec.LookPath("dockerd")
 	if err != nil {
 		return nil, fmt.Errorf("dockerd: %w: install docker.io", ErrMissing)
@@ -43,10 +47,15 @@ func Start(programs ...string) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{program: program, dir: dir}
-	if err := d.Again(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	if s.Bridge {
+		if d.bridge, err = newBridge(); err != nil {
+			return nil, errors.Join(err, os.RemoveAll(dir))
+		}
 	}
-	if err := d.load(busybox, programs); err != nil {
+	if err := d.Again(); err != nil {
+		return nil, errors.Join(err, d.clear())
+	}
+	if err := d.load(busybox, s); err != nil {
 		return nil, errors.Join(err, d.Stop())
 	}
 	return d, nil
@@ -65,10 +74,14 @@ func (d *Daemon) Again() error {
 	// Of one that was killed; whoever has the pids now is somebody else.
 	_ = os.Remove(pidfile)
 	_ = os.Remove(filepath.Join(d.dir, "exec", "containerd", "containerd.pid"))
+	network := "none"
+	if d.bridge != nil {
+		network = d.bridge.name
+	}
 	d.cmd = exec.Command(d.program,
 		"--config-file", settings, "--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"),
 		"--pidfile", pidfile, "--host", d.Host(), "--containerd-namespace", filepath.Base(d.dir), "--containerd-plugins-namespace", filepath.Base(d.dir)+".plugins",
-		"--iptables=false", "--ip6tables=false", "--ip-forward=false", "--ip-masq=false", "--userland-proxy=false", "--bridge=none")
+		"--iptables=false", "--ip6tables=false", "--ip-forward=false", "--ip-masq=false", "--userland-proxy=false", "--bridge="+network)
 	d.cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + d.dir}
 	// A session of its own: an interrupt at the terminal is for the test.
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
@@ -146,7 +159,16 @@ func (d *Daemon) Stop() error {
 		d.Kill()
 		return errors.New("dockerd had to be killed")
 	}
-	return errors.Join(unmount(d.dir), os.RemoveAll(d.dir))
+	return errors.Join(unmount(d.dir), d.clear())
+}
+
+// clear removes what it had of the machine.
+func (d *Daemon) clear() error {
+	err := os.RemoveAll(d.dir)
+	if d.bridge != nil {
+		err = errors.Join(err, d.bridge.remove())
+	}
+	return err
 }
 
 // unmount takes away what dockerd leaves mounted below its directory.
@@ -179,13 +201,13 @@ func (d *Daemon) Left(ctx context.Context) ([]string, error) {
 }
 
 // load makes the image.
-func (d *Daemon) load(busybox string, programs []string) error {
+func (d *Daemon) load(busybox string, s Setup) error {
 	api, err := client.New(client.WithHost(d.Host()))
 	if err != nil {
 		return err
 	}
 	defer api.Close()
-	root, err := rootfs(busybox, programs)
+	root, err := rootfs(busybox, s)
 	if err != nil {
 		return fmt.Errorf("make an image of busybox: %w", err)
 	}

@@ -15,6 +15,9 @@ func Start(...string) (*Daemon, error) {
 	return nil, fmt.Errorf("dockerd: %w: it runs on Linux", ErrMissing)
 }
 
+// Start says that there is none.
+func (Setup) Start() (*Daemon, error) { return Start() }
+
 func (*Daemon) Host() string                           { return "" }
 func (*Daemon) Stop() error                            { return nil }
 func (*Daemon) Kill()                                  {}

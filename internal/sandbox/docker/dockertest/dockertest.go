@@ -10,6 +10,16 @@ package dockertest
 
 import "errors"
 
+// A Setup is what an engine is to have.
+type Setup struct {
+	// Programs find the libraries they need in the image. Holds are in it, too, in
+	// /bin.
+	Programs, Holds []string
+	// Bridge: containers may have a network in which they reach this machine and
+	// nobody else.
+	Bridge bool
+}
+
 // Image is the one image there is.
 const Image = "conclave/test:busybox"
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -17,9 +18,9 @@ type image struct {
 	has map[string]bool
 }
 
-// rootfs is a root directory in which there is nothing but busybox and the
-// libraries of programs.
-func rootfs(busybox string, programs []string) (io.Reader, error) {
+// rootfs is a root directory in which there is nothing but busybox, the programs
+// that it is to hold, and libraries.
+func rootfs(busybox string, s Setup) (io.Reader, error) {
 	applets, err := exec.Command(busybox, "--list").Output()
 	if err != nil {
 		return nil, err
@@ -34,7 +35,10 @@ func rootfs(busybox string, programs []string) (io.Reader, error) {
 	for name := range strings.FieldsSeq(string(applets)) {
 		i.add(tar.Header{Typeflag: tar.TypeSymlink, Name: path.Join("/bin", name), Linkname: "/bin/busybox", Mode: 0o777}, nil)
 	}
-	for _, p := range programs {
+	for _, p := range s.Holds {
+		i.copy(path.Join("/bin", path.Base(p)), p)
+	}
+	for _, p := range slices.Concat(s.Programs, s.Holds) {
 		files, err := libraries(p)
 		if err != nil {
 			return nil, err
