@@ -4,7 +4,7 @@
 // stage for each.
 //
 // They need node, Debian's chromium and playwright-core (npm/install.sh); make deps
-// installs all three. With CONCLAVE_SHOTS=folder every story leaves pictures of
+// installs all three, and typescript, which checks the types of the pages. With CONCLAVE_SHOTS=folder every story leaves pictures of
 // what it has seen there; CONCLAVE_PROGRAM=file plays them on a program that is built
 // already.
 package e2e

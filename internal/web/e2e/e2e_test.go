@@ -27,8 +27,8 @@ func missing(t *testing.T, what string) {
 	t.Skipf("%s (make deps)", what)
 }
 
-// playwright is where what drives the browser is installed.
-func playwright(t *testing.T) string {
+// installed is where a package of npm/package-lock.json is.
+func installed(t *testing.T, name string) string {
 	t.Helper()
 	lock, err := os.ReadFile("npm/package-lock.json")
 	if err != nil {
@@ -39,9 +39,9 @@ func playwright(t *testing.T) string {
 		cache = filepath.Join(os.Getenv("HOME"), ".cache")
 	}
 	sum := sha256.Sum256(lock)
-	dir := filepath.Join(cache, "conclave-test", "web-"+hex.EncodeToString(sum[:])[:12], "node_modules", "playwright-core")
+	dir := filepath.Join(cache, "conclave-test", "web-"+hex.EncodeToString(sum[:])[:12], "node_modules", name)
 	if _, err := os.Stat(dir); err != nil {
-		missing(t, "playwright-core is not installed")
+		missing(t, name+" is not installed")
 	}
 	return dir
 }
@@ -64,7 +64,7 @@ func newStage(t *testing.T) *stage {
 			missing(t, p+" is not installed")
 		}
 	}
-	core := playwright(t)
+	core := installed(t, "playwright-core")
 	t.Parallel()
 	s := &stage{dir: t.TempDir()}
 	for from, to := range map[string]string{"testdata": "", "../../../examples/jobs/offers": "offers"} {

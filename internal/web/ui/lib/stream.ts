@@ -78,7 +78,7 @@ function close() {
   clearTimeout(timer);
 }
 
-function open(now: string) {
+function open(now: string): void {
   close();
   watched = now;
   resume = known(resume).join(",");
@@ -87,7 +87,10 @@ function open(now: string) {
     return;
   }
   if (document.hidden && mode.value === "asleep") return;
-  if (failures >= 2) return poll();
+  if (failures >= 2) {
+    poll();
+    return;
+  }
   mode.value = "stream";
   const after = resume;
   const s = (source = new EventSource("/api/events" + query({ watch: watched, after })));
@@ -117,8 +120,8 @@ function open(now: string) {
     if (source !== s) return;
     failures++;
     close();
-    if (failures >= 2) return poll();
-    timer = window.setTimeout(() => open(watched), 1000);
+    if (failures >= 2) poll();
+    else timer = window.setTimeout(() => open(watched), 1000);
   };
 }
 
@@ -132,7 +135,7 @@ function parse(e: Event): any {
 
 // poll asks for what has changed, and every now and then whether a stream can be
 // had again.
-async function poll(times = 0) {
+async function poll(times = 0): Promise<void> {
   mode.value = "poll";
   const mine = watched;
   const after = resume;
@@ -148,7 +151,8 @@ async function poll(times = 0) {
     }
     if (wasAway || times >= 5) {
       failures = 1; // one more try
-      return open(watched);
+      open(watched);
+      return;
     }
   } catch {
     if (mine !== watched || mode.value !== "poll") return;

@@ -108,7 +108,8 @@ function useLiveText(flow: string): Record<string, string> {
   return store.value;
 }
 
-const dots: Record<string, string> = { done: "✓", now: "", ahead: "" };
+const dots: Record<string, string> = { done: "✓", now: "", ahead: "", left: "✗" };
+const phaseWords: Record<string, string> = { now: "goes on", left: "left undone" };
 
 // Phases is how far the work is.
 export function Phases() {
@@ -120,7 +121,7 @@ export function Phases() {
       {all.map((p) => (
         <li key={p.name} class={p.state} aria-current={p.state === "now" ? "step" : undefined}>
           <span class="phase-dot" aria-hidden="true">{dots[p.state]}</span>
-          <span class="phase-name">{p.name}<span class="sr">: {p.state === "now" ? "goes on" : p.state}</span></span>
+          <span class="phase-name">{p.name}<span class="sr">: {phaseWords[p.state] || p.state}</span></span>
           {p.tasks > 0 && <span class="muted small">{p.done}/{p.tasks}</span>}
         </li>
       ))}
