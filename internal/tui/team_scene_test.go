@@ -185,10 +185,10 @@ func crewStates() []state {
 		}
 	}
 	return []state{
-		{name: "team", set: at((*play).teamBuilds)},
+		{name: "team", about: "a team at work: who does what, what they write to one another, how far it is", set: at((*play).teamBuilds)},
 		{name: "team-member", set: at((*play).teamBuilds, "3", "k", "k", "k")},
 		{name: "team-unfolded", set: at((*play).teamBegins, "g", "j", "j", "space")},
-		{name: "team-board", set: at((*play).teamBuilds, "tab")},
+		{name: "team-board", about: "who waits for whom, the tasks, and what was merged", set: at((*play).teamBuilds, "tab")},
 		{name: "team-mail", set: at((*play).teamBuilds, "tab", "tab")},
 		{name: "team-files", set: at((*play).teamBuilds, "tab", "tab", "tab", "g", "space")},
 		{name: "team-log", set: at((*play).teamBuilds, "tab", "tab", "tab", "tab")},
