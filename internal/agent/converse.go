@@ -101,7 +101,9 @@ func (t *turn) exhausted(ctx context.Context) error {
 func (t *turn) goesOn() bool { return t.phase != nil || t.duty != nil }
 
 // acted reports whether the turn has brought something though nothing was said in it.
-func (t *turn) acted() bool { return t.duty != nil && t.duty.acted }
+func (t *turn) acted() bool {
+	return t.duty != nil && t.duty.acted || t.phase != nil && t.phase.acted && t.agent.Backend.Traits().OwnsLoop
+}
 
 // over is what calls are answered with that come after the one that ended the turn.
 func (t *turn) over() tool.Result {

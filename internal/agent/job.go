@@ -76,10 +76,10 @@ func (t *turn) labour(ctx context.Context, k *Worker, w job.Work) error {
 	if err := t.conv.load(ctx, w.Part); err != nil {
 		return err
 	}
-	if !briefed(w) {
-		if err := t.briefs(ctx, w, bench); err != nil {
-			return err
-		}
+	if briefed(w) {
+		t.standsNow()
+	} else if err := t.briefs(ctx, w, bench); err != nil {
+		return err
 	}
 	if err := t.takeUp(ctx); err != nil {
 		return err

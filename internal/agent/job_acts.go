@@ -21,10 +21,12 @@ import (
 type phase struct {
 	t         *turn
 	strategic bool
-	comments  bool // there may be some to deal with
+	comments  bool   // there may be some to deal with
+	standing  string // how things stood as the turn began, for who is told that with the brief
 	brief     job.Brief
 	todos     []event.Todo
 	staged    []event.Todo
+	acted     bool           // something was put forward in this turn
 	verdicts  []job.Verdict  // of this turn, from before it was cut
 	put       map[string]int // how often in this take, by id
 }
@@ -36,7 +38,8 @@ func newPhase(t *turn, w job.Work) *phase {
 	t.closed = slices.ContainsFunc(w.Verdicts, func(v job.Verdict) bool { return v.Over })
 	return &phase{
 		t: t, strategic: w.Phase.Kind == event.PhaseStrategic, brief: w.Brief,
-		comments: w.Phase.Purpose != event.PurposeInitial || w.Phase.Iteration > 1,
+		// Who keeps its conversation itself has the same tools in all of it.
+		comments: w.Phase.Purpose != event.PurposeInitial || w.Phase.Iteration > 1 || t.agent.Backend.Traits().NativeHistory,
 		todos:    slices.Clone(w.Phase.Todos), staged: slices.Clone(w.Staged), verdicts: w.Verdicts, put: map[string]int{},
 	}
 }
@@ -101,11 +104,16 @@ func (p *phase) meant(names []string) []string {
 
 // List implements [todo.Acts].
 func (p *phase) List(context.Context) (tool.Result, error) {
+	return tool.Result{Text: p.stand()}, nil
+}
+
+// stand is how the todos stand.
+func (p *phase) stand() string {
 	text := "The todos of this phase:\n\n" + prompt.Todos(todosOf(p.todos))
 	if p.strategic {
 		text += "\nStaged for the next phase:\n\n" + prompt.Todos(todosOf(p.staged))
 	}
-	return tool.Result{Text: strings.TrimSpace(text)}, nil
+	return strings.TrimSpace(text)
 }
 
 // Rewind implements [todo.Acts].
@@ -193,7 +201,7 @@ func (p *phase) forward(ctx context.Context, keeps bool, body func(call string) 
 			return v, err
 		}
 	}
-	p.t.closed = p.t.closed || v.Over
+	p.acted, p.t.closed = true, p.t.closed || v.Over
 	if !keeps || v.Why != "" || v.Over || v.Kept != "" {
 		return v, nil
 	}

@@ -13,13 +13,15 @@ import (
 
 // prompted puts the system prompt of a turn in place. The files the work goes by
 // and the todos are in it as they are when the turn begins, and not as they change
-// in it: a provider's cache can keep it from call to call.
+// in it: a provider's cache can keep it from call to call. An agent that keeps its
+// conversation itself would have to begin another if its prompt changed, so it is
+// told them with its brief.
 func (t *turn) prompted(ctx context.Context, w job.Work, b Bench) error {
 	in := prompt.JobIn{
 		Title: w.Started.Title, Strategic: t.phase.strategic, Reviewed: w.Reviewed,
 		Phase: w.Phase.Phase, Iteration: w.Phase.Iteration, Name: w.Phase.Name,
 		Todos: todosOf(w.Phase.Todos), Memory: t.clean(b.Memory), Plan: t.clean(b.Plan),
-		Model: t.agent.Backend.Traits().Model, Extra: t.agent.Seat.Prompt, Scene: t.scene(),
+		Model: t.agent.Backend.Traits().Model, Extra: t.agent.Seat.Prompt, Scene: t.scene(), Lasting: t.agent.Backend.Traits().NativeHistory,
 	}
 	if t.phase.strategic {
 		in.Staged = todosOf(w.Staged)
@@ -40,6 +42,9 @@ func (t *turn) prompted(ctx context.Context, w job.Work, b Bench) error {
 	}
 	in.Fence, in.Seal = fenceOf(in.Texts()...), fenceOf(in.Memory, in.Plan)
 	t.in.System = prompt.JobSystem(in)
+	if in.Lasting {
+		t.phase.standing = prompt.JobStanding(in)
+	}
 	return nil
 }
 
@@ -62,7 +67,11 @@ func (t *turn) briefs(ctx context.Context, w job.Work, b Bench) error {
 	if err != nil {
 		return err
 	}
-	text, err := t.content(ctx, prompt.Brief(in))
+	words := prompt.Brief(in)
+	if t.phase.standing != "" && in.Purpose != job.BriefNudge { // which is about the todos
+		words += "\n\n" + t.phase.standing
+	}
+	text, err := t.content(ctx, words)
 	if err != nil {
 		return err
 	}
@@ -72,6 +81,14 @@ func (t *turn) briefs(ctx context.Context, w job.Work, b Bench) error {
 	}
 	told := f.Body.(event.Briefed)
 	return t.conv.add(ctx, dialog.Entry{ID: f.ID, Turn: t.turn, Briefed: &told})
+}
+
+// standsNow tells an agent that keeps its conversation itself, and was cut in this
+// turn, which todos are done: of what it did last it may know only that it wanted to.
+func (t *turn) standsNow() {
+	if t.phase.standing != "" {
+		t.conv.remind(t.phase.stand() + "\n\nLook at the files as well before you repeat what you were at.")
+	}
 }
 
 // briefing is what the turn is about, without secrets.

@@ -118,7 +118,7 @@ func (c *conversation) speak(ctx context.Context, e dialog.Entry) error {
 		c.spoke = true
 	}
 	if strings.TrimSpace(text) == "" && len(e.Called.Tools) == 0 {
-		if c.t.duty == nil || !c.t.agent.Backend.Traits().OwnsLoop {
+		if !c.t.goesOn() || !c.t.agent.Backend.Traits().OwnsLoop {
 			return nil
 		}
 		text = endedSilent // it did something; what the user says next is a turn of its own

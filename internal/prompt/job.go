@@ -28,6 +28,10 @@ type JobIn struct {
 	// Model is which one speaks; Extra the agent's own configured prompt.
 	Model, Extra string
 	Scene        Scene
+	// Lasting: the agent keeps its conversation itself, under a prompt that stays
+	// the same for as long as the phase does. How things stand is not in it, and told
+	// with each brief ([JobStanding]).
+	Lasting bool
 	// Fence is as that of a [TalkIn]; Seal is the one of Memory and Plan, which
 	// change more often.
 	Fence, Seal string
@@ -62,8 +66,7 @@ var jobSections = []struct {
 	{file: "plan.md", when: func(in JobIn) bool { return in.Strategic && !in.Reviewed }},
 	{file: "tactical.md", when: func(in JobIn) bool { return !in.Strategic }},
 	{when: func(in JobIn) bool { return !in.Scene.none() }, text: func(in JobIn) string { return place(TalkIn{Scene: in.Scene, Fence: in.Fence}) }},
-	{when: allJobs, text: jobFilesNow},
-	{when: allJobs, text: jobTodos},
+	{when: func(in JobIn) bool { return !in.Lasting }, text: JobStanding},
 }
 
 func allJobs(JobIn) bool { return true }
@@ -130,6 +133,9 @@ const (
 	maxMemory = 12 << 10
 	maxPlan   = 16 << 10
 )
+
+// JobStanding is how things stand: the files the work goes by, and the todos.
+func JobStanding(in JobIn) string { return jobFilesNow(in) + "\n\n" + jobTodos(in) }
 
 // jobFilesNow are the files the work goes by, as they are.
 func jobFilesNow(in JobIn) string {

@@ -116,6 +116,17 @@ func TestJobPromptIsStable(t *testing.T) {
 	}
 }
 
+// The prompt of an agent that keeps its conversation itself does not say how things
+// stand, and so stays the same; what is told with the brief does.
+func TestLastingJobPrompt(t *testing.T) {
+	in := jobs()["revise"]
+	whole := JobSystem(in)
+	in.Lasting = true
+	if got := JobSystem(in); strings.TrimSpace(got)+"\n\n"+JobStanding(in)+"\n" != whole {
+		t.Errorf("what is told does not add up:\n%s\n%s", got, JobStanding(in))
+	}
+}
+
 // briefs is one of every kind.
 func briefs() map[string]BriefIn {
 	comments := []Comment{
