@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"conclave/internal/backend"
+	"conclave/internal/backend/cli"
 	"conclave/internal/backend/rpc"
 	"conclave/internal/event"
 	"conclave/internal/policy"
@@ -53,6 +54,11 @@ func (t *turn) called(ctx context.Context, m rpc.Message) error {
 		r := t.host.Call(ctx, call)
 		return func() error {
 			t.ending = t.ending || r.End
+			if r.News != "" {
+				if err := t.remember(cli.News{Text: r.News, Mark: u.CallID}); err != nil {
+					return err
+				}
+			}
 			return t.x.Answer(m, answer(r))
 		}
 	})

@@ -9,6 +9,8 @@
 //	server.go   the process: how it is started and ended
 //	config.go   what it is told about itself: settings, environment, login
 //	turn.go     one turn, from what is said to its end
+//	record.go   the native thread, and what Codex itself has kept of it
+//	crew.go     agents of its own
 //	events.go   what the program reports in a turn
 //	ask.go      what it asks: calls of our tools, permissions
 //	fail.go     how a turn fails
@@ -18,9 +20,12 @@
 // made. In a room that may not be written to and does not confine, Codex confines
 // commands itself, and only what it wants to do beyond that is put to the steward.
 //
-// A subagent of Codex's own may go on after the turn has ended; what it asks then
-// waits, and what it came to is known, with the next turn. Codex does not wake up
-// by itself.
+// Codex may start agents of its own. It is told what they came to, but not woken: if
+// one still works when Codex has ended its turn, ours goes on until it has ended, and
+// the next turn of Codex's is begun by us. None outlives our turn.
+//
+// What Codex is told is remembered before it is said, and a turn that was cut compares
+// that with Codex's own record: what is there is not told again, what is not is.
 //
 // One turn is taken at a time; a second one waits.
 package codex

@@ -114,12 +114,17 @@ func (a *agent) login(home string) error {
 	name := Login()
 	if _, err := os.Stat(name); err != nil {
 		return &backend.Error{Kind: backend.Auth,
-			Message: "codex has neither a key nor a login: run codex login in a terminal once, or set " + cmp.Or(strings.Join(a.Key.Env, " or "), "OPENAI_API_KEY") + " in the environment"}
+			Message: "codex has neither a key nor a login: " + a.remedy()}
 	}
 	if err := cli.Lead(home, filepath.Join(folder, "auth.json"), name); err != nil {
 		return broken("lead codex to its login", err)
 	}
 	return nil
+}
+
+// remedy is what to do where there is no login.
+func (a *agent) remedy() string {
+	return "run codex login in a terminal once, or set " + cmp.Or(strings.Join(a.Key.Env, " or "), "OPENAI_API_KEY") + " in the environment"
 }
 
 // argv is the command that serves.

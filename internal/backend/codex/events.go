@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"conclave/internal/backend"
+	"conclave/internal/backend/cli"
 	"conclave/internal/backend/rpc"
 	"conclave/internal/event"
 )
@@ -22,7 +23,8 @@ func (t *turn) handle(ctx context.Context, m rpc.Message) error {
 	}
 	switch m.Method {
 	case "item/agentMessage/delta", "item/reasoning/summaryTextDelta", "item/reasoning/textDelta",
-		"item/started", "item/completed", "thread/tokenUsage/updated", "turn/completed":
+		"item/started", "item/completed", "thread/tokenUsage/updated", "turn/started", "turn/completed",
+		"thread/status/changed", "thread/closed", "error":
 	default:
 		return nil
 	}
@@ -46,6 +48,13 @@ func (t *turn) handle(ctx context.Context, m rpc.Message) error {
 			return nil
 		}
 		t.counts(m.Method, u)
+		return t.crewed(m.Method, u)
+	case "turn/started", "thread/status/changed", "thread/closed":
+		return t.crewed(m.Method, u)
+	case "error":
+		if ours && u.Again {
+			return t.retried(u.Error)
+		}
 	case "item/started":
 		return t.began(ctx, u.Item)
 	case "item/completed":
@@ -141,13 +150,18 @@ func (t *turn) began(ctx context.Context, i item) error {
 func (t *turn) ended(ctx context.Context, i item, ours bool) error {
 	switch i.Type {
 	case "userMessage":
-		t.unheard = slices.DeleteFunc(t.unheard, func(n note) bool { return n.id == i.ClientID })
+		t.unheard = slices.DeleteFunc(t.unheard, func(n cli.News) bool { return n.Mark == i.ClientID })
 		return nil
 	case "agentMessage":
+		if ours {
+			t.crew.ended = false
+		}
 		if ours && !t.said.whole[i.ID] {
 			t.text(i.ID, i.Text)
 		}
 		return nil
+	case "collabAgentToolCall", "subAgentActivity":
+		t.crew.starts(i)
 	}
 	if _, ok := t.items[i.ID]; !ok || t.quiet {
 		return nil

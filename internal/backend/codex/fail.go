@@ -3,6 +3,7 @@ package codex
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -42,17 +43,60 @@ func (s turnState) failure() *backend.Error {
 	return &backend.Error{Kind: s.Error.kind(), Message: "codex could not finish its turn: " + s.Error.words()}
 }
 
+// blame puts a failure down to what is known of it: where there is neither a key nor a
+// proxy that knows it, it is the user's own login that was refused.
+func (t *turn) blame(e *backend.Error) *backend.Error {
+	if e.Kind == backend.Auth && t.server.proxy == nil {
+		return &backend.Error{Kind: backend.Auth, Message: "codex is not logged in any more: " + t.agent.remedy() + " (it says: " + e.Message + ")"}
+	}
+	return t.server.proxy.Blame(e, t.agent.Key)
+}
+
+// retried takes in that Codex will ask its model again. A key that was refused is
+// refused again; a login may be renewed, once.
+func (t *turn) retried(e turnError) error {
+	kind, code := e.kind(), e.status()
+	if code != 0 && kind == backend.Auth {
+		if t.refusals++; t.server.proxy != nil || t.refusals > 1 {
+			said := turnError{Message: cmp.Or(e.Details, e.Message)}
+			return t.blame(&backend.Error{Kind: kind, Message: said.words()})
+		}
+	}
+	what := "The model's server does not answer"
+	switch trouble := t.server.proxy.Trouble(); {
+	case trouble != nil:
+		what = trouble.Error()
+	case code != 0:
+		what = fmt.Sprintf("The model's server answers %d", code)
+	case kind == backend.Truncated:
+		what = "The model's answer broke off"
+	}
+	t.thinking("retry", what+"; trying again.\n")
+	return nil
+}
+
+// status is what the model's server answered with; zero if that is not known.
+func (e *turnError) status() int {
+	var with map[string]struct {
+		Status int `json:"httpStatusCode"`
+	}
+	_ = json.Unmarshal(e.Info, &with) // else nothing is known
+	for _, w := range with {
+		return w.Status
+	}
+	return 0
+}
+
 func (e *turnError) kind() backend.ErrorKind {
 	var name string
 	if json.Unmarshal(e.Info, &name) != nil {
-		var with map[string]struct {
-			Status int `json:"httpStatusCode"`
+		if code := e.status(); code != 0 {
+			return status(code)
 		}
+		var with map[string]any
 		_ = json.Unmarshal(e.Info, &with) // else nothing is known
-		for n, w := range with {
-			if name = n; w.Status != 0 {
-				return status(w.Status)
-			}
+		for n := range with {
+			name = n
 		}
 	}
 	if k, ok := kinds[name]; ok {

@@ -55,6 +55,7 @@ type fakeThread struct {
 	ID    string
 	Sent  string // everything the model would be sent
 	Turns int
+	Items []object // of all its turns
 }
 
 func fake(like string) int {
@@ -124,6 +125,8 @@ func (f *fakeCodex) ask(method string, params object) json.RawMessage {
 func (f *fakeCodex) asked(l line) {
 	var p struct {
 		ID    string                  `json:"threadId"`
+		Turn  string                  `json:"turnId"`
+		Mark  string                  `json:"clientUserMessageId"`
 		Tools []struct{ Name string } `json:"dynamicTools"`
 		Says  string                  `json:"developerInstructions"`
 		Input []struct{ Text string } `json:"input"`
@@ -160,8 +163,8 @@ func (f *fakeCodex) asked(l line) {
 	case "turn/start":
 		t := f.threads[p.ID]
 		t.Sent += "\n" + p.Input[0].Text
-		data, _ := json.Marshal(t)
-		_ = os.WriteFile(f.file(t.ID), data, 0o600)
+		t.Items = append(t.Items, object{"type": "userMessage", "clientId": p.Mark})
+		f.keep(t)
 		turn := fmt.Sprintf("u-%d", t.Turns)
 		f.stop = make(chan struct{})
 		if f.like == "hasty" { // its turn is over before it says that it began
@@ -171,9 +174,14 @@ func (f *fakeCodex) asked(l line) {
 		}
 		answer(object{"turn": object{"id": turn, "status": "inProgress"}})
 		go f.play(t, turn, p.Input[0].Text, f.stop)
+	case "thread/turns/list":
+		answer(object{"data": []object{{"id": "u", "items": f.threads[p.ID].Items}}})
 	case "turn/interrupt":
 		answer(object{})
-		if f.like != "stubborn" {
+		switch {
+		case p.ID == kid:
+			f.tell("turn/completed", object{"threadId": kid, "turn": object{"id": p.Turn, "status": "interrupted"}})
+		case f.like != "stubborn":
 			close(f.stop)
 		}
 	case "initialized":
@@ -182,16 +190,27 @@ func (f *fakeCodex) asked(l line) {
 	}
 }
 
+// keep writes a thread down.
+func (f *fakeCodex) keep(t *fakeThread) {
+	p, _ := json.Marshal(t)
+	_ = os.WriteFile(f.file(t.ID), p, 0o600)
+}
+
 func (f *fakeCodex) file(id string) string { return filepath.Join(os.Getenv("CODEX_HOME"), "fake-"+id) }
 
 // play takes a turn as the scene says.
 func (f *fakeCodex) play(t *fakeThread, turn, said string, stop chan struct{}) {
 	state := object{"id": turn, "status": "completed", "error": nil}
-	defer func() { f.tell("turn/completed", object{"threadId": t.ID, "turn": state}) }()
+	defer func() {
+		f.tell("turn/completed", object{"threadId": t.ID, "turn": state})
+		f.crewed(t)
+	}()
 	at := func(more object) object {
 		more["threadId"], more["turnId"] = t.ID, turn
 		return more
 	}
+	f.crew(t, at)
+	f.retry(at)
 	if f.like == "strange" {
 		fmt.Println("some words on their own")
 		f.tell("thread/novelty", object{"item": 7})
@@ -254,7 +273,18 @@ func (f *fakeCodex) speak(t *fakeThread, id string, reply backendtest.Reply, at 
 		}
 	}
 	wg.Wait()
+	if f.like == "forgets" && len(reply.Calls()) > 0 {
+		return
+	}
 	t.Sent += strings.Join(results, " ")
+	for i, p := range reply.Parts {
+		if p.Call != nil && f.like == "keeps" {
+			var r object
+			_ = json.Unmarshal([]byte(results[i]), &r)
+			t.Items = append(t.Items, object{"type": "dynamicToolCall", "id": fmt.Sprint(id, "-", i), "contentItems": r["contentItems"]})
+			f.keep(t)
+		}
+	}
 }
 
 func failedAs(info any) object { return object{"message": "it failed", "codexErrorInfo": info} }

@@ -2,12 +2,7 @@ package codex
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 
 	"conclave/internal/backend"
@@ -26,8 +21,8 @@ type turn struct {
 
 	server     *server
 	x          *rpc.Exchange
-	thread, id string // Codex's own names
-	mark       string // our name for what is said at its beginning
+	thread, id string     // Codex's own names
+	kept       cli.Thread // what is remembered of the conversation
 	state      turnState
 	done       bool // Codex has ended the turn
 	// begins: it was told to begin one, and has not said its name. Early is what
@@ -43,8 +38,10 @@ type turn struct {
 	thought voice
 	items   map[string]item // tools of its own at work, by ID
 	usage   event.Usage
-	told    int    // messages so far
-	unheard []note // said in mid-turn, and not taken in yet
+	unheard []cli.News // said in mid-turn, and not taken in yet
+	crew    crew       // agents of its own
+	// refusals is how often the login was not taken.
+	refusals int
 }
 
 // A notice is what Codex reports of a turn by its name.
@@ -52,9 +49,6 @@ type notice struct {
 	method string
 	update update
 }
-
-// A note is something said to Codex while it works.
-type note struct{ id, text string }
 
 // hold takes the turn with the agent's server. One that has run before may have
 // died meanwhile without anybody noticing; then another takes its place.
@@ -77,7 +71,7 @@ func (t *turn) with(ctx context.Context) error {
 	clock := cli.NewClock("codex", t.agent.Program)
 	defer clock.Stop()
 	work, cancel := context.WithCancel(ctx)
-	t.server, t.items = s, map[string]item{}
+	t.server, t.items, t.crew = s, map[string]item{}, newCrew()
 	t.x = s.link.Exchange(clock, func(m rpc.Message) error { return t.handle(work, m) })
 	whole := false
 	defer func() {
@@ -97,7 +91,7 @@ func (t *turn) with(ctx context.Context) error {
 	if refused, ok := err.(*rpc.Error); ok { // bare, as a call gives it
 		return &backend.Error{Kind: backend.Invalid, Message: "codex does not take this", Err: refused}
 	}
-	if !t.done {
+	if !t.done || t.crew.busy() {
 		t.agent.drop()
 	}
 	return err
@@ -115,7 +109,7 @@ func (t *turn) speak(ctx context.Context, clock *cli.Clock) error {
 		return err
 	}
 	release()
-	if err := t.begin(ctx, t.mark, say.Text, say.Images); err != nil {
+	if err := t.begin(ctx, t.kept.Heard, say.Text, say.Images); err != nil {
 		return err
 	}
 	for {
@@ -129,16 +123,35 @@ func (t *turn) speak(ctx context.Context, clock *cli.Clock) error {
 			return t.finish(ctx)
 		}
 		if e := t.state.failure(); e != nil {
-			return t.server.proxy.Blame(e, t.agent.Key)
+			return t.blame(e)
 		}
-		if len(t.unheard) == 0 {
-			t.end()
-			return nil
-		}
-		if err := t.begin(ctx, t.name(), t.rest(), nil); err != nil {
+		if more, err := t.goOn(ctx); err != nil || !more {
 			return err
 		}
 	}
+}
+
+// goOn begins Codex's next turn within ours, if there is a reason for one: news it
+// has not taken in, or an agent of its own that has ended since it spoke. While one
+// works it is waited for. With no reason our turn is over, and more is false.
+func (t *turn) goOn(ctx context.Context) (more bool, err error) {
+	switch {
+	case len(t.unheard) > 0:
+		name := newMark()
+		text, err := t.rest(name)
+		if err != nil {
+			return false, err
+		}
+		return true, t.begin(ctx, name, text, nil)
+	case t.crew.ended:
+		return true, t.begin(ctx, newMark(), wake, nil)
+	case t.crew.busy():
+		return true, t.x.Until(ctx, func() bool {
+			return len(t.unheard) > 0 || t.crew.ended || !t.crew.busy() || t.left || t.ending || !t.done
+		})
+	}
+	t.end()
+	return false, nil
 }
 
 // finish lets Codex come to the end of a turn in which nothing more is wanted.
@@ -149,7 +162,7 @@ func (t *turn) finish(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err != nil {
+	if err != nil || t.crew.busy() {
 		t.interrupt()
 	}
 	t.end()
@@ -161,117 +174,47 @@ func (t *turn) end() {
 	t.left = !t.yield(backend.Delta{Done: &backend.Done{Stop: "end", Usage: t.usage}}, nil)
 }
 
-// interrupt has Codex end the turn, and what it left running in it. It may not
-// heed it.
+// interrupt has Codex, and the agents of its own, end their turns, and what they left
+// running in them. They may not heed it.
 func (t *turn) interrupt() {
 	t.quiet = true
-	if t.id == "" || t.done {
+	over := func() bool { return t.done && !t.crew.busy() }
+	if t.id == "" || over() {
 		return
+	}
+	if !t.done && t.stop(t.thread, t.id) != nil {
+		return
+	}
+	for thread, turn := range t.crew.at {
+		if turn != "" && t.stop(thread, turn) != nil {
+			return
+		}
 	}
 	soon, cancel := context.WithTimeout(context.Background(), cli.InterruptGrace)
 	defer cancel()
-	at := turnParams{Thread: t.thread, Turn: t.id}
-	if t.x.Ask("turn/interrupt", at, ignore) != nil || t.x.Until(soon, func() bool { return t.done }) != nil {
+	if t.x.Until(soon, over) != nil {
 		return
 	}
-	_ = t.x.Ask("thread/backgroundTerminals/clean", turnParams{Thread: t.thread}, ignore)
+	for thread := range t.crew.seen {
+		_ = t.clean(thread)
+	}
+	_ = t.clean(t.thread)
+}
+
+func (t *turn) stop(thread, turn string) error {
+	return t.x.Ask("turn/interrupt", turnParams{Thread: thread, Turn: turn}, ignore)
+}
+
+func (t *turn) clean(thread string) error {
+	return t.x.Ask("thread/backgroundTerminals/clean", turnParams{Thread: thread}, ignore)
 }
 
 func ignore(rpc.Message) error { return nil }
 
-// open goes on with the native thread, or begins one, and gives what to say in it.
-func (t *turn) open(ctx context.Context) (cli.Say, error) {
-	home := t.in.Room.Home()
-	saved, err := cli.Load(home, t.in.Thread)
-	if err != nil {
-		return cli.Say{}, err
-	}
-	shape := t.shape()
-	id, was, _ := strings.Cut(saved.Native, "#")
-	if was != shape {
-		saved = cli.Thread{}
-	}
-	if saved.Native != "" && !t.server.loaded[id] {
-		refused := (*rpc.Error)(nil)
-		switch err := t.call(ctx, "thread/resume", t.params(id), &threadResult{}); {
-		case errors.As(err, &refused): // it has forgotten
-			saved = cli.Thread{}
-		case err != nil:
-			return cli.Say{}, err
-		}
-	}
-	say, next := saved.Next(t.in.Messages)
-	if saved.Native != "" && say.Text != next.Told { // it was told some of it, we believe
-		heard, err := t.heard(ctx, id, mark(saved))
-		if err != nil {
-			return cli.Say{}, err
-		}
-		if !heard {
-			saved.At = -1
-			say, next = saved.Next(t.in.Messages)
-		}
-	}
-	t.mark = mark(next)
-	if saved.Native == "" {
-		var begun threadResult
-		if err := t.call(ctx, "thread/start", t.params(""), &begun); err != nil {
-			return cli.Say{}, err
-		}
-		id = begun.Thread.ID
-	}
-	t.thread, next.Native = id, id+"#"+shape
-	t.server.loaded[id] = true
-	return say, next.Save(home, t.in.Thread)
-}
-
-// heard reports whether the last turn of a native thread began with what the mark
-// stands for. It is not so if this process, or Codex, died before it was sent.
-func (t *turn) heard(ctx context.Context, id, mark string) (bool, error) {
-	var turns turnsResult
-	err := t.call(ctx, "thread/turns/list", turnsParams{Thread: id, Limit: 1, Sort: "desc", Items: "full"}, &turns)
-	if _, refused := err.(*rpc.Error); refused {
-		return true, nil // nobody can say
-	}
-	for _, turn := range turns.Data {
-		for _, i := range turn.Items {
-			if i.ClientID == mark {
-				return true, err
-			}
-		}
-	}
-	return false, err
-}
-
-// mark stands for what a thread was told last.
-func mark(t cli.Thread) string { return "conclave-" + digest(t.At, t.Told, t.Pictures) }
-
-func digest(v ...any) string {
-	p, _ := json.Marshal(v) // strings, numbers and valid JSON
-	sum := sha256.Sum256(p)
-	return hex.EncodeToString(sum[:8])
-}
-
-// params are those of the native thread with this ID, or of a new one.
-func (t *turn) params(id string) threadParams {
-	room := t.in.Room
-	p := threadParams{ID: id, NoTurns: id != "", Dir: room.Dir(), Approval: "untrusted", Sandbox: "danger-full-access"}
-	if room.ReadOnly() && !room.Boxed() {
-		// What is approved runs outside Codex's sandbox, so it is asked only for
-		// what does not fit into it.
-		p.Approval, p.Sandbox = "on-request", "read-only"
-	}
-	if id == "" {
-		p.Instructions, p.Tools, p.Ephemeral = t.in.System, functions(t.in.Tools), t.in.Thread == ""
-	}
-	return p
-}
-
-// shape stands for what a native thread cannot change.
-func (t *turn) shape() string { return digest(t.in.System, t.in.Tools) }
-
 // begin starts a turn in the native thread.
 func (t *turn) begin(ctx context.Context, name, text string, images []backend.Image) error {
 	t.done, t.state, t.early, t.begins = false, turnState{}, nil, true
+	t.crew.ended = false // it is told with the turn
 	input := words(text)
 	for _, i := range images {
 		input = append(input, userInput{Type: "image", URL: dataURL(i)})
@@ -290,25 +233,27 @@ func (t *turn) begin(ctx context.Context, name, text string, images []backend.Im
 // tell says something in the middle of the turn. What does not get through begins
 // another one.
 func (t *turn) tell(text string) error {
-	n := note{id: t.name(), text: text}
+	n := cli.News{Text: text, Mark: newMark()}
 	t.unheard = append(t.unheard, n)
-	return t.x.Ask("turn/steer", turnParams{Thread: t.thread, Expected: t.id, Message: n.id, Input: words(text)}, ignore)
+	if err := t.remember(n); err != nil || t.done {
+		return err
+	}
+	return t.x.Ask("turn/steer", turnParams{Thread: t.thread, Expected: t.id, Message: n.Mark, Input: words(text)}, ignore)
 }
 
-// rest is what was said and not taken in.
-func (t *turn) rest() string {
+// rest is what was said and not taken in, to be said again under another name.
+func (t *turn) rest(name string) (string, error) {
 	var all []string
 	for _, n := range t.unheard {
-		all = append(all, n.text)
+		all = append(all, n.Text)
+		for i := range t.kept.News {
+			if t.kept.News[i].Mark == n.Mark {
+				t.kept.News[i].Mark = name
+			}
+		}
 	}
 	t.unheard = nil
-	return strings.Join(all, "\n\n")
-}
-
-// name is one for something said.
-func (t *turn) name() string {
-	t.told++
-	return fmt.Sprintf("conclave-note-%d", t.told)
+	return strings.Join(all, "\n\n"), t.save()
 }
 
 func words(text string) []userInput {

@@ -130,6 +130,13 @@ type update struct {
 	Command string `json:"command"`
 	Dir     string `json:"cwd"`
 	Reason  string `json:"reason"`
+	// Of a thread: notLoaded, idle, active, systemError.
+	Status struct {
+		Type string `json:"type"`
+	} `json:"status"`
+	// Of what went wrong.
+	Error turnError `json:"error"`
+	Again bool      `json:"willRetry"`
 }
 
 type tokens struct {
@@ -161,6 +168,15 @@ type item struct {
 	Prompt    string          `json:"prompt"`
 	Query     string          `json:"query"`
 	Path      string          `json:"path"`
+	// Content is what one of our tools returned.
+	Content []contentItem `json:"contentItems"`
+	// Of agents of its own: their threads, and what is known of them.
+	Receivers []string `json:"receiverThreadIds"`
+	States    map[string]struct {
+		Status string `json:"status"` // pendingInit, running, completed …
+	} `json:"agentsStates"`
+	Agent    string `json:"agentThreadId"`
+	Activity string `json:"kind"` // started, completed …
 }
 
 // A change is what a patch does to a file.

@@ -1,0 +1,147 @@
+package codex_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"conclave/internal/backend"
+	"conclave/internal/backend/backendtest"
+	"conclave/internal/backend/cli/clitest"
+	"conclave/internal/backend/openai/openaitest"
+	"conclave/internal/event"
+)
+
+// kid is the thread of the fake's own agent.
+const kid = "t-kid"
+
+// crew has the fake start an agent in its first turn, if it is one that does.
+func (f *fakeCodex) crew(t *fakeThread, at func(object) object) {
+	if t.Turns > 0 || f.like != "crew" && f.like != "busy" {
+		return
+	}
+	f.tell("item/completed", at(object{"item": object{
+		"type": "collabAgentToolCall", "id": "spawn", "tool": "spawnAgent", "status": "completed", "prompt": "do it",
+		"receiverThreadIds": []string{kid}, "agentsStates": object{kid: object{"status": "pendingInit"}},
+	}}))
+}
+
+// crewed has that agent work when the turn that started it has ended.
+func (f *fakeCodex) crewed(t *fakeThread) {
+	if t.Turns != 1 || f.like != "crew" && f.like != "busy" {
+		return
+	}
+	f.tell("turn/started", object{"threadId": kid, "turn": object{"id": "u-kid"}})
+	f.tell("thread/tokenUsage/updated", object{"threadId": kid, "turnId": "u-kid", "tokenUsage": object{"last": object{"inputTokens": 100}}})
+	if f.like == "crew" {
+		f.tell("turn/completed", object{"threadId": kid, "turn": object{"id": "u-kid", "status": "completed"}})
+	}
+}
+
+// A turn that Codex has ended while an agent of its own works is not over: when that
+// ends the next one is begun, and what the agent used counts.
+func TestWoken(t *testing.T) {
+	s := newSeat(t, "crew", scene(says("Waiting."), backendtest.Reply{Needs: []string{"has ended"}, Parts: says("It came to this.").Parts}), 0)
+	got, err := s.say(t.Context(), user("hello"))
+	if err != nil || got.Text != "Waiting.\n\nIt came to this." || got.Usage.Input != 100 {
+		t.Errorf("said %q with %+v, %v", got.Text, got.Usage, err)
+	}
+}
+
+// An agent of Codex's own does not outlive a turn that is given up.
+func TestCrewIsStopped(t *testing.T) {
+	s := newSeat(t, "busy", scene(says("Waiting."), says("Going on.")), 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := backend.Collect(s.Turn(ctx, backend.Input{Messages: []backend.Message{user("hello")}}, &clitest.Steward{}), func(backend.Delta) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("ended with %v", err)
+	}
+	if got, err := s.say(t.Context(), user("hello")); err != nil || got.Text != "Going on." || len(s.room.Starts()) != 1 {
+		t.Errorf("then it said %q, %v, in process %d", got.Text, err, len(s.room.Starts()))
+	}
+}
+
+func spawns() backendtest.Reply {
+	return calls("multi_agent_v1:spawn_agent", `{"message":"CHILD TASK"}`)
+}
+
+// The real Codex ends its turn while an agent of its own works: the turn goes on when
+// that has ended, and Codex is told what it came to.
+func TestAgentOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
+		child := firstUser(q) == "CHILD TASK"
+		switch {
+		case child && q.Turns == 0:
+			return runs("sleep 1; echo worked")
+		case child:
+			return says("forty-two")
+		case q.Turns == 0:
+			return spawns()
+		case strings.Contains(q.Sent, "forty-two"):
+			return says("It came to forty-two.")
+		}
+		return says("Waiting.")
+	})
+	steward := &clitest.Steward{}
+	got, err := backend.Collect(r.Turn(t.Context(), r.input("talk", user("go")), steward), nil)
+	if err != nil || !strings.HasPrefix(got.Text, "Waiting.") || !strings.HasSuffix(got.Text, "It came to forty-two.") {
+		t.Fatalf("said %q, %v", got.Text, err)
+	}
+	if n := int64(len(r.requests())); got.Usage != (event.Usage{Input: 10 * n, Output: 5 * n}) {
+		t.Errorf("%d requests used %+v", n, got.Usage)
+	}
+	began, _ := steward.Tools()
+	if len(began) != 2 || len(steward.Asked()) != 1 {
+		t.Errorf("reported were %v, and asked %v", began, steward.Asked())
+	}
+}
+
+// firstUser is what the user said first.
+func firstUser(q openaitest.Request) string {
+	for _, m := range q.Messages {
+		if m.From == "user" && !strings.HasPrefix(m.Text, "<") {
+			return m.Text
+		}
+	}
+	return ""
+}
+
+// A turn that is given up takes the agents of Codex's own with it, and what they run;
+// the process stays.
+func TestAgentOfItsOwnIsStopped(t *testing.T) {
+	t.Parallel()
+	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
+		switch {
+		case firstUser(q) == "CHILD TASK":
+			return runs("touch started; sleep 1000")
+		case q.Turns == 0:
+			return spawns()
+		}
+		return says("Waiting.")
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer cancel()
+		eventually(t, "the agent works", func() bool {
+			_, err := os.Stat(filepath.Join(r.room.Dir(), "started"))
+			return err == nil
+		})
+	})
+	_, err := backend.Collect(r.Turn(ctx, r.input("talk", user("go")), &clitest.Steward{}), nil)
+	wg.Wait()
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("ended with %v", err)
+	}
+	eventually(t, "nothing runs but the server", func() bool { return len(r.room.Left()) == 1 })
+	if n := len(r.room.Starts()); n != 1 {
+		t.Errorf("%d processes were started", n)
+	}
+}
