@@ -24,12 +24,31 @@ import (
 // by what the others report.
 func TestPipelineOfPrograms(t *testing.T) {
 	t.Parallel()
-	c := crewOf(t, "", "", []chore{{"requirements", "front"}}, []chore{{"architecture", "back"}}, []chore{{"design", "front"}},
+	workThrough(t, claudes, 6, 3)
+}
+
+// SR-01 SR-02 SR-03 SR-10 So it is with Codex under Claude Code, and with Claude Code
+// under Codex.
+func TestPipelineOfDifferentPrograms(t *testing.T) {
+	t.Parallel()
+	for _, of := range ledByBoth {
+		t.Run(of.String(), func(t *testing.T) {
+			t.Parallel()
+			workThrough(t, of, 2, 2) // whoever is quick enough is heard in the turn that waits for it
+		})
+	}
+}
+
+// workThrough has a crew of programs work through a pipeline, in so many turns of its
+// leader's and of each member's at least.
+func workThrough(t *testing.T, of mix, leads, works int) {
+	t.Helper()
+	c := crewOf(t, of, "", "", []chore{{"requirements", "front"}}, []chore{{"architecture", "back"}}, []chore{{"design", "front"}},
 		[]chore{{"pages", "front"}, {"server", "back"}}, []chore{{"qa", "back"}})
 	x := c.start(t, "team", "run", "crew.yaml", "A page for a bakery. [goal]")
 	x.ends(0)
 	v := c.over(t)
-	for who, turns := range map[string]int{"leader": 6, "front": 3, "back": 3} {
+	for who, turns := range map[string]int{"leader": leads, "front": works, "back": works} {
 		if n := len(c.pids[who]); n != 1 {
 			t.Errorf("%s was %d processes", who, n)
 		}
@@ -56,9 +75,11 @@ func TestProgramsKilledAnywhere(t *testing.T) {
 	seed := uint64(os.Getpid())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 10))
-	for kills > 0 && !t.Failed() {
-		c := crewOf(t, "", "max_attempts: 20", []chore{{"one", "ann"}, {"two", "bob"}}, []chore{{"three", "ann"}})
-		kills -= c.torment(t, rng, min(kills, 5))
+	all := append([]mix{claudes}, ledByBoth...)
+	each := (kills + len(all) - 1) / len(all)
+	for n := 0; kills > 0 && !t.Failed(); n++ {
+		c := crewOf(t, all[n%len(all)], "", "max_attempts: 20", []chore{{"one", "ann"}, {"two", "bob"}}, []chore{{"three", "ann"}})
+		kills -= c.torment(t, rng, min(kills, each))
 	}
 }
 
@@ -122,7 +143,17 @@ func (c *crew) torment(t *testing.T, rng *rand.Rand, most int) (kills int) {
 // of its turn, goes on and is told it once.
 func TestProgramKilledWithNews(t *testing.T) {
 	t.Parallel()
-	c := crewOf(t, "", "", []chore{{"one", "ann"}})
+	for _, of := range []mix{claudes} {
+		t.Run(of.members, func(t *testing.T) {
+			t.Parallel()
+			killedWithNews(t, of)
+		})
+	}
+}
+
+func killedWithNews(t *testing.T, of mix) {
+	t.Helper()
+	c := crewOf(t, of, "", "", []chore{{"one", "ann"}})
 	c.more = map[string]string{"[said:1]": "ann"}
 	busy, killed := make(chan struct{}), false
 	c.act = func(a asked) (backendtest.Reply, bool) {
@@ -164,7 +195,7 @@ func TestSixPrograms(t *testing.T) {
 	for n := range 6 {
 		stage = append(stage, chore{fmt.Sprintf("part-%d", n+1), fmt.Sprintf("m%d", n+1)})
 	}
-	c := crewOf(t, `, permissions: {rules: {ask: ["command(touch *)"]}}`, "", stage)
+	c := crewOf(t, claudes, `, permissions: {rules: {ask: ["command(touch *)"]}}`, "", stage)
 	var mu sync.Mutex
 	here, together := map[string]bool{}, make(chan struct{})
 	c.act = func(a asked) (backendtest.Reply, bool) {

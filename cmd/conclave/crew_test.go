@@ -23,8 +23,8 @@ import (
 // A chore is a task of a plan, and whose it is: of the role of that name, or a maker.
 type chore struct{ task, owner string }
 
-// A crew is a team in which everybody is the real Claude Code, and the model behind
-// all of them. Its leader works through a plan, stage by stage; what it does next it
+// A crew is a team in which everybody is a real program, and the model behind all of
+// them. Its leader works through a plan, stage by stage; what it does next it
 // takes from how the team stands, so that it can be cut anywhere.
 type crew struct {
 	*project
@@ -48,28 +48,21 @@ type asked struct {
 	n    int    // the how manieth request of the crew it is
 }
 
-// crewOf is a project with a team that keeps to a plan. More is for the agents,
-// limits for the team.
-func crewOf(t *testing.T, more, limits string, plan ...[]chore) *crew {
+// crewOf is a project with a team of programs that keeps to a plan. More is for the
+// agents, limits for the team.
+func crewOf(t *testing.T, of mix, more, limits string, plan ...[]chore) *crew {
 	t.Helper()
 	needsSandbox(t)
 	c := &crew{project: bench(t, ""), plan: plan, got: map[string][]claudetest.Request{}, pids: map[string]map[string]bool{}}
-	url := claudetest.Serve(t, c.answer)
-	c.env = append(c.env, "CODER_KEY="+claudetest.Key)
-	c.describe(t, fmt.Sprintf("command: %q, base_url: %q, api_key: \"${CODER_KEY}\", env: {CLAUDE_CODE_MAX_RETRIES: \"0\"}%s", clitest.Installed(t, clitest.Claude), url, more), limits)
-	return c
-}
-
-// describe writes the description of a team in which everybody is the same program.
-func (p *project) describe(t *testing.T, backend, limits string) {
-	t.Helper()
-	p.write(t, "crew.yaml", fmt.Sprintf(`name: crew
-leader: {agent: coder}
-roles: [{name: maker, agent: coder, most: 8}]
+	c.write(t, "crew.yaml", fmt.Sprintf(`name: crew
+leader: {agent: head}
+roles: [{name: maker, agent: hand, most: 8}]
 limits: {%s}
 agents:
-  - {id: coder, backend: {type: claude_code, model: claude-sonnet-4-5, %s}}
-`, limits, backend))
+  - {id: head, backend: %s}
+  - {id: hand, backend: %s}
+`, limits, c.backendOf(t, of.leader, more, c.answer), c.backendOf(t, of.members, more, c.answer)))
+	return c
 }
 
 var whoIsIt = regexp.MustCompile(`You are ([a-z0-9-]+), `)
@@ -201,12 +194,13 @@ func made(task string) backendtest.Reply {
 	return claudetest.Reply(claudetest.Use("Bash", fields{"command": "echo " + task + " > " + task + ".md; echo '[made]'", "description": "make it"}))
 }
 
-// programs are the pids of the crew's Claude Codes, by who they are.
+// programs are the pids of the crew's programs, by who they are.
 func (p *project) programs() map[string]string {
 	labels := map[string]string{}
 	p.rooms(func(pid, label string, cmd []byte) {
 		program, rest, _ := bytes.Cut(cmd, []byte{0})
-		if filepath.Base(string(program)) == "claude" && bytes.Contains(rest, []byte("--input-format")) {
+		switch name := filepath.Base(string(program)); {
+		case name == clitest.Claude && bytes.Contains(rest, []byte("--input-format")), name == clitest.Codex && bytes.Contains(rest, []byte("app-server")):
 			labels[pid] = label
 		}
 	})
