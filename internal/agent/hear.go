@@ -66,21 +66,20 @@ func (t *turn) heard(ctx context.Context) ([]saying, error) {
 		if n.Job != "" {
 			told.Job = &event.Job{ID: n.Job, Ended: n.Text}
 		}
-		facts = append(facts, t.fact("told", told))
-		s := saying{text: text, fact: facts[len(facts)-1], message: n.Said.ID}
+		s := saying{text: text, fact: t.fact("told", told), message: n.Said.ID}
 		if n.said != nil {
 			e := *n.said
 			e.Turn, s.entry = t.turn, &e
 		}
 		if t.duty != nil { // whatever it is, it is in the conversation from now on
-			f, err := t.duty.briefing(ctx, text)
+			f, err := t.duty.briefing(ctx, text, told.Messages...)
 			if err != nil {
 				return nil, err
 			}
 			e := entryOf(f, t.turn)
-			facts, s.entry, s.message = append(facts, f), &e, ""
+			facts, s.entry = append(facts, f), &e
 		}
-		all = append(all, s)
+		facts, all = append(facts, s.fact), append(all, s)
 	}
 	if len(facts) == 0 {
 		return nil, nil

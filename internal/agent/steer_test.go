@@ -166,8 +166,10 @@ type crossed struct {
 }
 
 func (p crossed) Submit(ctx context.Context, facts ...event.Fact) ([]event.Event, error) {
-	if told, ok := facts[0].Body.(event.Told); ok && len(told.Messages) > 0 {
-		p.back(told.Messages[0])
+	for _, f := range facts {
+		if told, ok := f.Body.(event.Told); ok && len(told.Messages) > 0 {
+			p.back(told.Messages[0])
+		}
 	}
 	return p.Port.Submit(ctx, facts...)
 }

@@ -68,10 +68,11 @@ func (d *duty) briefs(ctx context.Context, b bag) error {
 	return d.t.conv.add(ctx, entryOf(f, d.t.turn))
 }
 
-// briefing is the fact of words for the member.
-func (d *duty) briefing(ctx context.Context, text string) (event.Fact, error) {
+// briefing is the fact of words for the member, with the messages that stand in them
+// if they come in the middle of a turn.
+func (d *duty) briefing(ctx context.Context, text string, messages ...string) (event.Fact, error) {
 	c, err := d.t.content(ctx, text)
-	return d.t.fact("briefed", event.Briefed{Turn: d.t.turn, Text: c}), err
+	return d.t.fact("briefed", event.Briefed{Turn: d.t.turn, Text: c, Messages: messages}), err
 }
 
 func entryOf(f event.Fact, x event.Turn) dialog.Entry {

@@ -273,7 +273,7 @@ func teamBegun(ctx context.Context, log eventlog.Log, id event.FlowID) (s event.
 		s, ok = e.Body.(event.TeamStarted)
 		break
 	}
-	if ok && s.Rules.Version != event.TeamRulesVersion {
+	if v := s.Rules.Version; ok && (v < 1 || v > event.TeamRulesVersion) {
 		return s, ok, control.Usagef("%s goes by rules this version cannot follow", id)
 	}
 	return s, ok, nil

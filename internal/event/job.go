@@ -180,6 +180,10 @@ const (
 type Briefed struct {
 	Turn
 	Text Content `json:"text"`
+	// Messages are those that came to a member of a team in the middle of its turn
+	// and stand in the text. If one was taken back before, this does not count, and
+	// the member has not been shown it.
+	Messages []string `json:"messages,omitempty"`
 }
 
 // What an agent puts forward with its tools. Each is answered in the same

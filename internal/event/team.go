@@ -49,8 +49,9 @@ type TeamPhase struct {
 	Roles []string `json:"roles"`
 }
 
-// TeamRulesVersion is the version of the rules a team is given.
-const TeamRulesVersion = 1
+// TeamRulesVersion is the version of the rules a team is given. Since version 2 the
+// leader cannot be stopped alone, and who takes back what was read is told by whom.
+const TeamRulesVersion = 2
 
 // TeamRules are the settings of a team, already resolved.
 type TeamRules struct {

@@ -98,7 +98,7 @@ func (t *Team) decided(e event.Event) []flow.Command {
 func (t *Team) report(e event.Event) []flow.Command {
 	switch b := e.Body.(type) {
 	case event.Briefed:
-		if m := t.current(e.Agent, b.Turn); m != nil {
+		if m := t.current(e.Agent, b.Turn); m != nil && m.unread(b.Messages) {
 			m.Remember(dialog.Entry{ID: e.ID, At: e.At, Turn: b.Turn, Briefed: &b})
 		}
 	case event.Called:
@@ -116,7 +116,7 @@ func (t *Team) report(e event.Event) []flow.Command {
 		t.compacted(e, b)
 	case event.Told:
 		if m := t.current(e.Agent, b.Turn); m != nil {
-			m.hear(b.Messages)
+			t.hear(m, b.Messages)
 		}
 	case event.Concluded:
 		if m := t.current(e.Agent, b.Turn); m != nil {

@@ -197,6 +197,10 @@ func (c *checker) admit(seq uint64, b event.Admitted) {
 		}
 	case event.Withdrawn:
 		c.withdraw(seq, b.Message)
+	case event.StopRequested:
+		if b.Target == c.leader && c.started != nil && c.started.Rules.Version >= 2 {
+			c.Report(seq, "stops the leader, which is not stopped alone")
+		}
 	case event.Awaited:
 		if !leads {
 			c.Report(seq, "%s waits, which only the leader does", e.Agent)

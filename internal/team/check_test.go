@@ -108,6 +108,10 @@ func TestCheckTampered(t *testing.T) {
 			l[i].Body = event.Withdrawn{Message: "started"}
 			return l
 		}, "everybody has been told"},
+		{"the leader stopped alone", func(l log) log {
+			l[find(l, 1, "withdrawn")].Body = event.StopRequested{Target: "leader"}
+			return l
+		}, "not stopped alone"},
 		{"work while a person is asked", insert("asked", 2, event.Fact{Agent: "leader", Body: event.Assigned{Turn: event.Turn{Round: 1, Take: 2}, Messages: []string{"started"}}}), "about trouble"},
 		{"a report on what is another's", func(l log) log {
 			i := find(l, 1, "reported")

@@ -115,9 +115,25 @@ func (t *Team) judgeWithdrawn(b event.Withdrawn) *verdict {
 	if slices.ContainsFunc(t.s.Members, func(m *member) bool { return len(m.back(b.Message)) > 0 }) {
 		return nil
 	}
+	if who := t.readers(b.Message); len(who) > 0 {
+		return &verdict{code: codeMessage, why: fmt.Sprintf("It is too late to take %q back: %s.", b.Message, wereTold(who))}
+	}
 	return &verdict{code: codeMessage, why: fmt.Sprintf("No message of a person with the id %q waits to be read: it was read, was taken back, or never sent.", b.Message)}
 }
 
+func wereTold(who []event.AgentID) string {
+	if len(who) == 1 {
+		return string(who[0]) + " has been told"
+	}
+	var names []string
+	for _, id := range who {
+		names = append(names, string(id))
+	}
+	return strings.Join(names, ", ") + " have been told"
+}
+
+// judgeStop lets anybody be stopped but the leader: without it nobody would be left
+// who could have the others go on.
 func (t *Team) judgeStop(b event.StopRequested) *verdict {
 	if b.Job != "" {
 		return &verdict{code: codeJob, why: "Single commands of a member cannot be ended here. Stop the member, or write to it."}
@@ -128,6 +144,8 @@ func (t *Team) judgeStop(b event.StopRequested) *verdict {
 		return t.judgeReader(b.Target)
 	case m.Lost != nil || m.Doom != nil:
 		return &verdict{code: codeLost, why: fmt.Sprintf("%s does not work any more.", b.Target)}
+	case t.leads(m) && t.rules().Version >= 2:
+		return &verdict{code: codeLeader, why: "The leader cannot be stopped alone: without it the team does not go on. Stop the whole team instead, with: conclave team stop"}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package team
 import (
 	"slices"
 
+	"conclave/internal/dialog"
 	"conclave/internal/event"
 	"conclave/internal/flow"
 )
@@ -35,16 +36,27 @@ func (m *member) tellHeld() []flow.Command {
 	return do
 }
 
+// unread reports whether all of some messages are in a mailbox: none of them was
+// told, and none taken back. What is told is in words first ([event.Briefed]), and
+// noted as told right after that, with nothing in between.
+func (m *member) unread(ids []string) bool {
+	return !slices.ContainsFunc(ids, func(id string) bool {
+		return !slices.ContainsFunc(m.Box, func(x Mail) bool { return x.ID == id })
+	})
+}
+
 // hear takes messages out of a mailbox, in the order in which they are named, and
 // returns them. What was taken back meanwhile is not there.
-func (m *member) hear(ids []string) []Mail {
+func (t *Team) hear(m *member, ids []string) []Mail {
 	var out []Mail
 	for _, id := range ids {
 		i := slices.IndexFunc(m.Box, func(x Mail) bool { return x.ID == id })
 		if i < 0 {
 			continue
 		}
-		out = append(out, m.Box[i])
+		if out = append(out, m.Box[i]); m.Box[i].Kind == MailPerson {
+			t.read(id, m.ID)
+		}
 		m.Box = without(m.Box, i)
 	}
 	if m.Turn != nil {
@@ -55,6 +67,40 @@ func (m *member) hear(ids []string) []Mail {
 		}
 	}
 	return out
+}
+
+// read is who has read a message of a person.
+type read struct {
+	ID string          `json:"id"`
+	By []event.AgentID `json:"by"`
+}
+
+// mostRead is how many messages of people it is known of by whom they were read.
+const mostRead = 64
+
+// read notes that somebody has read a message of a person: it cannot be taken back
+// from it any more.
+func (t *Team) read(id string, by event.AgentID) {
+	if t.rules().Version < 2 {
+		return
+	}
+	i := slices.IndexFunc(t.s.Read, func(x read) bool { return x.ID == id })
+	if i < 0 {
+		t.s.Read = dialog.Newest(append(slices.Clip(t.s.Read), read{id, []event.AgentID{by}}), mostRead, func(read) bool { return false })
+		return
+	}
+	t.s.Read = slices.Clone(t.s.Read)
+	t.s.Read[i].By = append(slices.Clip(t.s.Read[i].By), by)
+}
+
+// readers are those who have read a message of a person.
+func (t *Team) readers(id string) []event.AgentID {
+	for _, x := range t.s.Read {
+		if x.ID == id {
+			return x.By
+		}
+	}
+	return nil
 }
 
 // without is a mailbox without one of its messages. Those that have read it still

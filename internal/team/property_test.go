@@ -212,6 +212,72 @@ func turnOf(b event.Body) (event.Turn, bool) {
 	return event.Turn{}, false
 }
 
+// What is told is told, and what is taken back nobody reads, even if both happen in
+// the same instant: words for a member are in its conversation unless something in
+// them was taken back before, and nothing is taken back that everybody has read.
+//
+// SR-11
+func TestTakenBackIsNeverRead(t *testing.T) {
+	type copy struct {
+		id string
+		of event.AgentID
+	}
+	read, missed := 0, 0
+	for seed := range flowtest.Schedules(300) {
+		w := teamtest.Play(seed, 400)
+		inputs, has, taken := map[string]event.Body{}, map[copy]bool{}, map[copy]bool{}
+		var d team.Team
+		for _, e := range w.Log {
+			d.Step(e)
+			inputs[e.ID] = e.Body
+			switch b := e.Body.(type) {
+			case event.Assigned:
+				for _, id := range b.Messages {
+					if has[copy{id, e.Agent}] = true; taken[copy{id, e.Agent}] {
+						t.Fatalf("seed %d: event %d begins with what was taken back\n%s", seed, e.Seq, flowtest.Transcript(w.Log))
+					}
+				}
+			case event.Briefed:
+				talk := d.History(e.Agent).History
+				knows := len(talk) > 0 && talk[len(talk)-1].ID == e.ID
+				for _, id := range b.Messages {
+					c := copy{id, e.Agent}
+					switch {
+					case knows && taken[c]:
+						t.Fatalf("seed %d: event %d has %s know what was taken back\n%s", seed, e.Seq, e.Agent, flowtest.Transcript(w.Log))
+					case knows:
+						has[c] = true
+						read++
+					case taken[c]:
+						missed++
+					}
+				}
+			case event.Admitted:
+				x, ok := inputs[b.Ref].(event.Withdrawn)
+				if !ok {
+					continue
+				}
+				to := inputs[x.Message].(event.Messaged).To
+				if len(to) == 0 {
+					to = []event.AgentID{"leader"}
+				}
+				some := false
+				for _, a := range to {
+					c := copy{x.Message, a}
+					some = some || !has[c]
+					taken[c] = taken[c] || !has[c]
+				}
+				if !some {
+					t.Fatalf("seed %d: event %d takes back what everybody has read\n%s", seed, e.Seq, flowtest.Transcript(w.Log))
+				}
+			}
+		}
+	}
+	if (read < 300 || missed < 10) && flowtest.Thorough() {
+		t.Errorf("%d read, %d taken back in the last instant: nothing is tested", read, missed)
+	}
+}
+
 // A log may be cut after any event and taken up again: what was decided next is
 // decided again, and under the same name.
 //

@@ -15,12 +15,12 @@ import (
 // these things:
 //
 //	start ["task"] [asks] [members=3] [turns=9] [idle=2] [attempts=2] [turn=30m] [time=2h]
-//	      [grace=5m] [budget=100] [permits] [wait=1m]
+//	      [grace=5m] [budget=100] [permits] [wait=1m] [rules=1]
 //	NAME spawns MEMBER as ROLE · NAME tasks MEMBER TASK ["title"]
 //	NAME writes A,B "text" · NAME asks "text" · NAME reports TASK STATE ["summary"] [files=a,b]
 //	NAME awaits [A,B] [all] [for=10m] · NAME finishes ["summary"] [failed] [abandon="why"]
 //	NAME roots · NAME commits HASH [same] · NAME syncs HASH · NAME merges MEMBER FROM [conflicts=a]
-//	NAME briefed "text" · NAME calls "text" [request=ID] [tokens=10] [tool=ID:name] · NAME returns ID
+//	NAME briefed "text" [of=ID,ID] · NAME calls "text" [request=ID] [tokens=10] [tool=ID:name] · NAME returns ID
 //	NAME requests 10 · NAME wishes shell "action" · NAME told ID,ID
 //	NAME concludes · NAME fails CODE ["why"] [final] [retry=30s]
 //	message "text" [to=A,B] [by=ann] · withdraw ID · stop NAME · cancel ["why"] · wrapup
@@ -77,7 +77,7 @@ func start(a flowtest.Args) event.TeamStarted {
 		Leader: role("leader", 0), Asks: a.On("asks"), By: "ann",
 		Roles: []event.TeamRole{role("pm", 1), role("architect", 1), role("designer", 1), role("coder", 3), role("qa", 1)},
 		Rules: event.TeamRules{
-			Version: event.TeamRulesVersion, MaxMembers: a.Num("members", 8), MaxTurns: a.Num("turns", 99), MaxCalls: 9,
+			Version: a.Num("rules", event.TeamRulesVersion), MaxMembers: a.Num("members", 8), MaxTurns: a.Num("turns", 99), MaxCalls: 9,
 			MaxAttempts: a.Num("attempts", 2), MaxIdle: a.Num("idle", 2), Turn: a.Time("turn"), Time: a.Time("time"), Grace: a.Time("grace"),
 			Budget: a.Tokens("budget"), Permission: event.Override{On: a.On("permits"), Wait: a.Time("wait")},
 		},
@@ -154,7 +154,7 @@ func (s *stage) body(x event.Turn, a flowtest.Args) event.Body {
 	case "merges":
 		return event.Merged{Turn: x, Member: event.AgentID(a.Word(1)), From: a.Word(2), Commit: "m-" + a.Word(2), Conflicts: flowtest.List(a.Set["conflicts"])}
 	case "briefed":
-		return event.Briefed{Turn: x, Text: text}
+		return event.Briefed{Turn: x, Text: text, Messages: flowtest.List(a.Set["of"])}
 	case "calls":
 		b := event.Called{Turn: x, Text: text, Request: a.Set["request"], Usage: event.Usage{Input: int64(a.Num("tokens", 0))}}
 		if id, name, ok := strings.Cut(a.Set["tool"], ":"); ok {

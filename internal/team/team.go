@@ -75,6 +75,7 @@ type state struct {
 	Ledger budget.Ledger `json:"ledger,omitzero"`
 	Used   event.Usage   `json:"used,omitzero"`
 	Nearly bool          `json:"nearly,omitempty"`
+	Told   string        `json:"told,omitempty"` // the id of that notice
 
 	// Members are everybody there ever was, the leader first; Tasks is the ledger,
 	// oldest first; Shared the newest commit of the shared tree.
@@ -83,6 +84,8 @@ type state struct {
 	Shared  string    `json:"shared,omitempty"`
 
 	dialog.Wishes
+	// Read are the newest messages of people that were read, and by whom.
+	Read []read `json:"read,omitempty"`
 
 	// Turns counts those of everybody; Idle how often in a row the leader was told
 	// that nobody works. Owed are notices to be recorded.
@@ -120,7 +123,7 @@ func (t *Team) Step(e event.Event) flow.Ready {
 func (t *Team) Done() bool { return t.s.Ended != nil }
 
 // CheckpointVersion changes with the form of what Checkpoint writes.
-func (t *Team) CheckpointVersion() int { return 1 }
+func (t *Team) CheckpointVersion() int { return 2 }
 
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.

@@ -82,7 +82,7 @@ func (t *Team) assign(a event.AgentID, b event.Assigned) []flow.Command {
 	if u == nil || u.Round != b.Round {
 		u = &turn{}
 		m.Turn, m.Await, m.Question = u, nil, nil
-		u.Mail = m.hear(b.Messages)
+		u.Mail = t.hear(m, b.Messages)
 		t.s.Turns++
 	}
 	u.Begin(a, b.Turn)
@@ -230,8 +230,12 @@ func (t *Team) settle(request string, u event.Usage) {
 	t.s.Used = t.s.Used.Add(u)
 	dialog.Settle(&t.s.Ledger, request, u)
 	if !t.s.Nearly && t.nearlySpent() {
-		t.s.Nearly = true
-		t.owe(fmt.Sprintf("budget/%d", t.s.Troubles), event.Notified{To: t.leader().ID, Code: event.NoticeBudget, Text: t.spentWords() +
+		id := fmt.Sprintf("budget/%d", t.s.Troubles)
+		if id == t.s.Told { // the time before was while a person was asked for more
+			id += "/again"
+		}
+		t.s.Nearly, t.s.Told = true, id
+		t.owe(id, event.Notified{To: t.leader().ID, Code: event.NoticeBudget, Text: t.spentWords() +
 			" Come to an end with what there is: have work in progress reported, merge it, and finish."})
 	}
 }

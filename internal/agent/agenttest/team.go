@@ -23,8 +23,10 @@ type Team struct {
 	Roles map[string]Actor
 	Grove *Grove
 	Trees agent.Trees // in place of the grove
-	// Member changes a member before it is used; Observe is given every event.
+	// Member changes a member before it is used, Doer the one who does everything;
+	// Observe is given every event.
 	Member  func(*agent.Member, event.AgentID)
+	Doer    func(engine.Doer) engine.Doer
 	Observe func([]event.Event)
 }
 
@@ -61,6 +63,9 @@ func (s *Team) Drive(ctx context.Context, t testing.TB, log eventlog.Log) error 
 	}
 	x := &squad{s: s, t: t, log: log, members: map[event.AgentID]*agent.Member{}}
 	d := &engine.Driver{Log: log, Lease: lease, Decider: func() flow.Decider { return &team.Team{} }, Doer: x, Observe: s.Observe}
+	if s.Doer != nil {
+		d.Doer = s.Doer(x)
+	}
 	return d.Resume(ctx)
 }
 

@@ -57,15 +57,29 @@ func (w *World) windUp(j *job) {
 	}
 }
 
-// hear takes in what it was told meanwhile, all of it or the first.
+// hear takes in what it was told meanwhile, all of it or the first. Somebody may take
+// it back in the same instant.
 func (w *World) hear(j *job) {
 	n := 1 + w.rng.IntN(len(j.notes))
-	var ids []string
+	var facts []event.Fact
 	for _, x := range j.notes[:n] {
-		ids = append(ids, x.Mail.ID)
+		ids := []string{x.Mail.ID}
+		heard := []event.Fact{
+			w.fact(j, "briefed", event.Briefed{Turn: j.Turn, Text: event.Inline("hear " + x.Mail.ID), Messages: ids}),
+			w.fact(j, "told", event.Told{Turn: j.Turn, Note: team.NoteMail, Messages: ids}),
+		}
+		back := event.Fact{ID: w.id("said"), Body: event.Withdrawn{Message: x.Mail.ID}}
+		switch n := w.rng.IntN(8); {
+		case w.alone || n > 1:
+		case n == 0:
+			heard = append([]event.Fact{back}, heard...)
+		default:
+			heard = append(heard, back)
+		}
+		facts = append(facts, heard...)
 	}
 	j.notes = j.notes[n:]
-	w.submit(w.fact(j, "told", event.Told{Turn: j.Turn, Note: team.NoteMail, Messages: ids}))
+	w.submit(facts...)
 }
 
 // conclude ends the turn, with a commit of what it has made.

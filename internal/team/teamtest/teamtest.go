@@ -101,7 +101,7 @@ func Start(rng *rand.Rand) event.TeamStarted {
 		Name: "random", Task: event.Inline("do it"), Dir: "/team", Leader: role("leader", 0), Asks: rng.IntN(2) == 0,
 		Roles: []event.TeamRole{role("pm", 1), role("coder", 2), role("qa", 0)},
 		Rules: event.TeamRules{
-			Version: event.TeamRulesVersion, MaxMembers: 2 + rng.IntN(3), MaxTurns: 10 + rng.IntN(40), MaxCalls: 9,
+			Version: 1 + rng.IntN(event.TeamRulesVersion), MaxMembers: 2 + rng.IntN(3), MaxTurns: 10 + rng.IntN(40), MaxCalls: 9,
 			MaxAttempts: 1 + rng.IntN(3), MaxIdle: 1 + rng.IntN(2),
 			Permission: event.Override{On: rng.IntN(2) == 0, Wait: minutes(rng.IntN(2))},
 		},
