@@ -8,6 +8,7 @@
 // being worked on.
 //
 //	git.go    a command, a commit by its name
+//	branch.go the commit of a branch
 //	read.go   the files of a commit
 //	diff.go   how two commits differ
 //	add.go    everything there is, into the next commit

@@ -42,7 +42,7 @@ func (d *Dir) commit(ctx context.Context, who event.AgentID, turn event.Turn, me
 	if out.Commit, err = t.head(ctx); err != nil {
 		return out, err
 	}
-	all, err := t.changed(ctx, turn)
+	all, err := t.changed(ctx, out.Commit, turn)
 	out.Same, out.Total, out.Changes = len(all) == 0, len(all), all[:min(len(all), mostChanges)]
 	if err == nil {
 		err = t.forget()
@@ -105,11 +105,6 @@ func (t tree) keep(ctx context.Context, n note) error {
 
 // record commits the index on top of the branch, unless that is what it is already.
 func (t tree) record(ctx context.Context, n note) (string, error) {
-	out, err := t.Run(ctx, nil, nil, "write-tree")
-	if err != nil {
-		return "", err
-	}
-	made := strings.TrimSpace(string(out))
 	head, err := t.head(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -117,9 +112,24 @@ func (t tree) record(ctx context.Context, n note) (string, error) {
 		}
 		head = "" // the first one
 	}
+	if head != "" && t.memo.isKept(t, head) {
+		return head, nil
+	}
+	out, err := t.Run(ctx, nil, nil, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	commit, err := t.put(ctx, n, strings.TrimSpace(string(out)), head)
+	if err == nil {
+		t.memo.keep(t, commit)
+	}
+	return commit, err
+}
+
+// put has the branch be at a tree: it is at one already, or gets a commit of it.
+func (t tree) put(ctx context.Context, n note, made, head string) (string, error) {
 	if head != "" {
-		was, err := t.Run(ctx, nil, nil, "rev-parse", "--verify", "--quiet", head+"^{tree}")
-		if err != nil || strings.TrimSpace(string(was)) == made {
+		if was, err := t.files(ctx, head); err != nil || was == made {
 			return head, err
 		}
 	}
@@ -130,20 +140,37 @@ func (t tree) record(ctx context.Context, n note) (string, error) {
 	return commit, t.update(ctx, commit, head)
 }
 
+// files is the tree of a commit, as git names it.
+func (t tree) files(ctx context.Context, commit string) (string, error) {
+	if made, ok := t.memo.files(commit); ok {
+		return made, nil
+	}
+	out, err := t.Run(ctx, nil, nil, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
+	made := strings.TrimSpace(string(out))
+	if err == nil {
+		t.memo.made(commit, made)
+	}
+	return made, err
+}
+
 // commitTree makes a commit that no branch has yet.
 func (t tree) commitTree(ctx context.Context, n note, made string, parents ...string) (string, error) {
+	parents = slices.DeleteFunc(parents, func(p string) bool { return p == "" })
 	args := []string{"commit-tree", made}
 	for _, p := range parents {
-		if p != "" {
-			args = append(args, "-p", p)
-		}
+		args = append(args, "-p", p)
 	}
 	env := []string{
 		"GIT_AUTHOR_NAME=" + n.by, "GIT_AUTHOR_EMAIL=" + n.by + "@team.conclave",
 		"GIT_COMMITTER_NAME=conclave", "GIT_COMMITTER_EMAIL=conclave@conclave",
 	}
 	out, err := t.Run(ctx, []byte(n.text()), env, args...)
-	return strings.TrimSpace(string(out)), err
+	commit := strings.TrimSpace(string(out))
+	if err == nil {
+		t.memo.made(commit, made)
+		t.memo.wrote(written{commit: commit, parents: parents, by: n.by, turn: n.turn})
+	}
+	return commit, err
 }
 
 // update has the branch be a commit, if it was another until now.
@@ -158,32 +185,78 @@ func (t tree) update(ctx context.Context, commit, was string) error {
 // longest is among how many commits those of a turn are looked for.
 const longest = 200
 
-// changed are the files that a turn has changed: by all commits since the turn
-// before it, which are the tree's owner's, without what was merged.
-func (t tree) changed(ctx context.Context, turn event.Turn) ([]event.Change, error) {
-	out, err := t.Run(ctx, nil, nil, "log", "-z", "--first-parent", fmt.Sprintf("--max-count=%d", longest),
-		"--format=%H%x1f%P%x1f%(trailers:key="+byTrailer+",valueonly,separator=%x2C)%x1f%(trailers:key="+turnTrailer+",valueonly,separator=%x2C)", t.branch, "--")
-	if err != nil {
-		return nil, err
+// changed are the files that a turn has changed, which has come to a commit.
+func (t tree) changed(ctx context.Context, head string, turn event.Turn) ([]event.Change, error) {
+	key := told{head: head, round: strings.TrimSuffix(turn.Key(t.who), turn.String()) + fmt.Sprintf("%d.", turn.Round)}
+	if all, ok := t.memo.changes(t, key); ok {
+		return all, nil
 	}
-	all := map[string]string{}
-	round := strings.TrimSuffix(turn.Key(t.who), turn.String()) + fmt.Sprintf("%d.", turn.Round)
-	var own []string // newest first
-	for entry := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
-		f := strings.Split(strings.TrimSpace(entry), "\x1f")
-		if len(f) != 4 || f[2] != "" && f[2] != string(t.who) || f[3] != "" && !strings.HasPrefix(f[3], round) {
+	all, err := t.since(ctx, key)
+	if err == nil {
+		t.memo.tell(t, key, all)
+	}
+	return all, err
+}
+
+// since are the changes by all commits since the turn before, which are the tree's
+// owner's, without what was merged.
+func (t tree) since(ctx context.Context, at told) ([]event.Change, error) {
+	history, ok := t.memo.history(at.head, t.foreign(at))
+	if !ok {
+		var err error
+		if history, err = t.history(ctx, at.head); err != nil {
+			return nil, err
+		}
+	}
+	var own []written // newest first
+	for _, c := range history {
+		if t.foreign(at)(c) {
 			break
 		}
-		if parents := strings.Fields(f[1]); len(parents) == 1 {
-			own = append(own, parents[0], f[0])
+		if len(c.parents) == 1 {
+			own = append(own, c)
 		}
 	}
-	for i := len(own) - 2; i >= 0; i -= 2 {
-		if err := t.compare(ctx, own[i], own[i+1], all); err != nil {
+	all := map[string]string{}
+	for _, c := range slices.Backward(own) {
+		if err := t.compare(ctx, c.parents[0], c.commit, all); err != nil {
 			return nil, err
 		}
 	}
 	return sorted(all), nil
+}
+
+// foreign reports whether a commit is somebody else's, or of another turn.
+func (t tree) foreign(at told) func(written) bool {
+	return func(c written) bool {
+		return c.by != "" && c.by != string(t.who) || c.turn != "" && !strings.HasPrefix(c.turn, at.round)
+	}
+}
+
+// A written commit is what one says of itself.
+type written struct {
+	commit   string
+	parents  []string
+	by, turn string
+}
+
+// history are the newest commits up to one, along their first parents.
+func (t tree) history(ctx context.Context, head string) ([]written, error) {
+	out, err := t.Run(ctx, nil, nil, "log", "-z", "--first-parent", fmt.Sprintf("--max-count=%d", longest),
+		"--format=%H%x1f%P%x1f%(trailers:key="+byTrailer+",valueonly,separator=%x2C)%x1f%(trailers:key="+turnTrailer+",valueonly,separator=%x2C)", head, "--")
+	if err != nil {
+		return nil, err
+	}
+	var all []written
+	for entry := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		f := strings.Split(strings.TrimSpace(entry), "\x1f")
+		if len(f) != 4 {
+			break
+		}
+		all = append(all, written{commit: f[0], parents: strings.Fields(f[1]), by: f[2], turn: f[3]})
+	}
+	t.memo.wrote(all...)
+	return all, nil
 }
 
 // compare adds how two commits differ to what changed before, by path.

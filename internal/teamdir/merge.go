@@ -36,7 +36,7 @@ func (d *Dir) merge(ctx context.Context, member event.AgentID, prefer string) (e
 	}
 	d.main.Lock()
 	defer d.main.Unlock()
-	if out.From, err = theirs.atCommon().Resolve(ctx, theirs.branch); err != nil {
+	if out.From, err = theirs.head(ctx); err != nil {
 		return out, err
 	}
 	if err := shared.arrive(ctx); err != nil {
@@ -130,7 +130,7 @@ func (d *Dir) sync(ctx context.Context, who event.AgentID) (event.Synced, bool, 
 	if m, ok, err := t.moving(); err != nil || ok {
 		return m.Sync, ok, errors.Join(err, t.arrive(ctx))
 	}
-	from, err := t.Resolve(ctx, mainBranch)
+	from, err := t.atCommon().Branch(ctx, mainBranch)
 	if err != nil {
 		return event.Synced{}, false, err
 	}
@@ -174,6 +174,9 @@ func (t tree) bring(ctx context.Context, from string) (event.Synced, bool, error
 
 // contains reports whether a commit has another one in its history.
 func (t tree) contains(ctx context.Context, commit, other string) (bool, error) {
+	if commit == other {
+		return true, nil
+	}
 	_, err := t.Run(ctx, nil, nil, "merge-base", "--is-ancestor", other, commit)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
 		return false, nil
@@ -228,7 +231,7 @@ func (t tree) meet(ctx context.Context, first, second string, n names) (meeting,
 	// Branches are named so that the marks are; that they are at these commits only
 	// the caller changes.
 	for _, x := range []struct{ name, commit string }{{n.first, first}, {n.second, second}} {
-		if at, err := t.Resolve(ctx, x.name); err != nil || at != x.commit {
+		if at, err := t.atCommon().Branch(ctx, x.name); err != nil || at != x.commit {
 			n = names{first, second}
 			break
 		}

@@ -65,7 +65,11 @@ func (t tree) arrive(ctx context.Context) error {
 	if _, err := t.Run(ctx, nil, nil, "read-tree", "--reset", "-u", m.To); err != nil {
 		return err
 	}
-	return t.update(ctx, m.To, m.From)
+	if err := t.update(ctx, m.To, m.From); err != nil {
+		return err
+	}
+	t.memo.keep(t, m.To)
+	return nil
 }
 
 // forget ends the memory of a move.

@@ -28,7 +28,7 @@ func (d *Dir) Files(ctx context.Context, member event.AgentID) ([]git.File, erro
 	if err != nil || !there(t.common) {
 		return nil, err
 	}
-	commit, err := r.Resolve(ctx, t.branch)
+	commit, err := r.Branch(ctx, t.branch)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -75,7 +75,7 @@ func (d *Dir) ends(ctx context.Context, member event.AgentID) (r git.Repo, from,
 	if err != nil || !there(t.GitDir) {
 		return r, "", "", err
 	}
-	to, err = r.Resolve(ctx, t.branch)
+	to, err = r.Branch(ctx, t.branch)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, "", "", nil
 	}
@@ -99,7 +99,7 @@ func (d *Dir) Conflict(ctx context.Context, member event.AgentID, limit int) (ma
 	if err != nil {
 		return nil, err
 	}
-	from, err := theirs.atCommon().Resolve(ctx, theirs.branch)
+	from, err := theirs.head(ctx)
 	if err != nil {
 		return nil, err
 	}

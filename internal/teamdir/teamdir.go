@@ -23,6 +23,7 @@
 //	move.go     a tree from one commit to another
 //	prefer.go   conflicts, by taking a side
 //	read.go     what surfaces show
+//	memo.go     what need not be asked of git again
 package teamdir
 
 import (
@@ -51,6 +52,7 @@ type Dir struct {
 
 	// main is held while the shared tree or its branch changes.
 	main sync.Mutex
+	memo memo
 }
 
 // The branch of the shared tree.
@@ -62,6 +64,7 @@ type tree struct {
 	who    event.AgentID
 	branch string
 	common string // the repository
+	memo   *memo
 }
 
 // named is what members can be called.
@@ -78,12 +81,12 @@ func (d *Dir) Tree(who event.AgentID) string {
 func (d *Dir) tree(who event.AgentID) (tree, error) {
 	repo := filepath.Join(d.Path, "repo")
 	if who == d.Leader || who == "" {
-		return tree{git.Repo{Dir: d.Tree(""), GitDir: repo, Of: "the team"}, d.Leader, mainBranch, repo}, nil
+		return tree{git.Repo{Dir: d.Tree(""), GitDir: repo, Of: "the team"}, d.Leader, mainBranch, repo, &d.memo}, nil
 	}
 	if !named.MatchString(string(who)) {
 		return tree{}, fmt.Errorf("%q is no name of a member", who)
 	}
-	return tree{git.Repo{Dir: d.Tree(who), GitDir: filepath.Join(repo, "worktrees", string(who)), Of: "the team"}, who, "member/" + string(who), repo}, nil
+	return tree{git.Repo{Dir: d.Tree(who), GitDir: filepath.Join(repo, "worktrees", string(who)), Of: "the team"}, who, "member/" + string(who), repo, &d.memo}, nil
 }
 
 // shared reports whether it is the shared tree.
@@ -92,7 +95,7 @@ func (t tree) shared() bool { return t.branch == mainBranch }
 func (t tree) ref() string { return "refs/heads/" + t.branch }
 
 // head is the newest commit of a tree's branch.
-func (t tree) head(ctx context.Context) (string, error) { return t.Resolve(ctx, t.branch) }
+func (t tree) head(ctx context.Context) (string, error) { return t.atCommon().Branch(ctx, t.branch) }
 
 // Root makes the tree of somebody, or finds it: a folder that is gone is made again
 // from the newest commit.
@@ -123,18 +126,8 @@ func (d *Dir) ensure(ctx context.Context, t tree) error {
 // of three small files. They are asserted each time.
 func (d *Dir) rooted(ctx context.Context, t tree) error {
 	t.unlock()
-	if _, err := t.atCommon().Resolve(ctx, t.branch); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		root, err := t.atCommon().Resolve(ctx, mainBranch)
-		if err != nil {
-			return err
-		}
-		none := strings.Repeat("0", len(root))
-		if _, err := t.atCommon().Run(ctx, nil, nil, "update-ref", t.ref(), root, none); err != nil {
-			return err
-		}
+	if err := t.branched(ctx); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(t.GitDir, 0o755); err != nil {
 		return err
@@ -147,6 +140,23 @@ func (d *Dir) rooted(ctx context.Context, t tree) error {
 		}
 	}
 	return nil
+}
+
+// branched makes the branch of a member where the shared tree is, if there is none.
+func (t tree) branched(ctx context.Context) error {
+	if there(filepath.Join(t.common, filepath.FromSlash(t.ref()))) {
+		return nil
+	}
+	root, err := t.atCommon().Branch(ctx, mainBranch)
+	if err != nil {
+		return err
+	}
+	if err = t.update(ctx, root, ""); err != nil && ctx.Err() == nil {
+		if _, unknown := t.head(ctx); unknown == nil {
+			return nil // it is one that git has packed
+		}
+	}
+	return err
 }
 
 // atCommon is the repository itself, for what is no matter of one tree.
@@ -189,10 +199,7 @@ func (t tree) fill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.Run(ctx, nil, nil, "read-tree", head); err != nil {
-		return err
-	}
-	if _, err := t.Run(ctx, nil, nil, "checkout-index", "--all", "--force", "--quiet"); err != nil {
+	if _, err := t.Run(ctx, nil, nil, "read-tree", "--reset", "-u", head); err != nil {
 		return err
 	}
 	if _, err := t.root(ctx); err != nil {
