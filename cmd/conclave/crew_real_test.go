@@ -143,7 +143,7 @@ func (c *crew) torment(t *testing.T, rng *rand.Rand, most int) (kills int) {
 // of its turn, goes on and is told it once.
 func TestProgramKilledWithNews(t *testing.T) {
 	t.Parallel()
-	for _, of := range []mix{claudes} {
+	for _, of := range []mix{claudes, codexes} {
 		t.Run(of.members, func(t *testing.T) {
 			t.Parallel()
 			killedWithNews(t, of)
