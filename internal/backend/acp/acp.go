@@ -13,6 +13,7 @@
 //	process.go  the program: how it is started, greeted and ended
 //	turn.go     one turn, from what is said to its end
 //	session.go  the native session: begun or loaded
+//	replay.go   what a program tells of a session that it loads
 //	events.go   what the program reports in a turn
 //	ask.go      what it asks: permissions, files
 //	tools.go    the MCP server with the host's tools
@@ -26,6 +27,12 @@
 //
 // There is no way to say something in the middle of a turn: news are told as soon
 // as the program has ended its own, before ours ends.
+//
+// After a turn that was cut, a program that has died and loads the session says by
+// what it tells of it what it was told; the protocol has no marks for that, so words
+// are compared. One that cannot load begins again and is told all. One that lives was
+// told whatever was sent to it, as far as we know: whether it keeps the result of a
+// tool that returned when the turn was being cancelled nobody can say.
 //
 // One turn is taken at a time; a second one waits.
 //

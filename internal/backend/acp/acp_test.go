@@ -320,3 +320,15 @@ func TestFiles(t *testing.T) {
 		t.Errorf("inside is %q, %v", p, err)
 	}
 }
+
+// What is allowed once is one write within the call that it was for.
+func TestAllowedOnce(t *testing.T) {
+	s := newSeat(t, "itself", backend.Program{})
+	steward := &clitest.Steward{OnPermit: func(_ context.Context, _ event.ToolCall, a policy.Action) (bool, string, error) {
+		return a.Tool == "edit", "ask before", nil
+	}}
+	got, err := s.say(t.Context(), steward, user("edit "+filepath.Join(s.room.Dir(), "a")))
+	if words := strings.Join(strings.Fields(got.Text), " "); err != nil || words != "edit-1: true edit-1: false edit-2: false" {
+		t.Errorf("said %q, %v", got.Text, err)
+	}
+}

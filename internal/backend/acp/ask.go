@@ -62,7 +62,9 @@ func (t *turn) wishes(ctx context.Context, m rpc.Message) error {
 				return err
 			}
 			for _, a := range append([]policy.Action{action}, action.Also...) {
-				t.granted[a.Target] = t.granted[a.Target] || allowed && a.Kind == policy.Write
+				if allowed && a.Kind == policy.Write {
+					t.granted[a.Target] = c.id
+				}
 			}
 			return t.x.Answer(m, choose(r.Options, allowed))
 		}
@@ -212,8 +214,8 @@ func lines(text string, from, limit *int) string {
 
 var errReadOnly = errors.New("nothing may be written here")
 
-// writes writes a file within the room's folder, if that is allowed: once for a
-// file that the program has asked about already.
+// writes writes a file within the room's folder, if that is allowed. What the program
+// was allowed to do by one call is a single write, before that call has ended.
 func (t *turn) writes(ctx context.Context, m rpc.Message) error {
 	var r sdk.WriteTextFileRequest
 	if err := rpc.Decode(m, &r); err != nil {
@@ -224,7 +226,11 @@ func (t *turn) writes(ctx context.Context, m rpc.Message) error {
 		return t.x.Refuse(m, rpc.Internal, errReadOnly.Error())
 	case t.quiet || t.ending:
 		return t.x.Refuse(m, rpc.Internal, over)
-	case t.steward == nil || t.granted[r.Path]:
+	case t.steward == nil:
+		return t.write(m, r)
+	}
+	if _, ok := t.granted[r.Path]; ok {
+		delete(t.granted, r.Path)
 		return t.write(m, r)
 	}
 	input, _ := json.Marshal(map[string]string{"path": r.Path, "content": r.Content}) // two strings

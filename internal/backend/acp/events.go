@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,12 +21,16 @@ func (t *turn) handle(ctx context.Context, m rpc.Message) error {
 	if m.Asks() {
 		return t.wanted(ctx, m)
 	}
-	if m.Method != sdk.ClientMethodSessionUpdate || t.mute || t.quiet {
+	if m.Method != sdk.ClientMethodSessionUpdate || t.quiet {
 		return nil
 	}
 	var n notice
 	if rpc.Decode(m, &n) != nil || n.Session != t.session {
 		return nil // a kind of update that came after this was written
+	}
+	if t.replay != nil {
+		t.replay.hear(m, n.Update)
+		return nil
 	}
 	switch n.Update.Kind {
 	case "agent_message_chunk":
@@ -33,15 +38,20 @@ func (t *turn) handle(ctx context.Context, m rpc.Message) error {
 	case "agent_thought_chunk":
 		t.thinking(n.Update.Message, n.Update.words())
 	case "tool_call", "tool_call_update":
-		// Both have the same fields; the former must have more of them.
-		var u struct {
-			Update sdk.SessionToolCallUpdate `json:"update"`
-		}
-		if rpc.Decode(m, &u) == nil {
-			return t.worked(ctx, u.Update)
+		if u, ok := tool(m); ok {
+			return t.worked(ctx, u)
 		}
 	}
 	return nil
+}
+
+// tool is an update about a tool. A call that begins has the same fields as one that
+// goes on; it must only have more of them.
+func tool(m rpc.Message) (sdk.SessionToolCallUpdate, bool) {
+	var u struct {
+		Update sdk.SessionToolCallUpdate `json:"update"`
+	}
+	return u.Update, rpc.Decode(m, &u) == nil
 }
 
 // A notice is an update as far as it has to be read to know what it is. Most are
@@ -202,6 +212,7 @@ func (t *turn) worked(ctx context.Context, u sdk.SessionToolCallUpdate) error {
 		return nil
 	}
 	delete(t.calls, id)
+	maps.DeleteFunc(t.granted, func(_, call string) bool { return call == id })
 	news, err := t.steward.Ended(ctx, backend.ToolResult{Call: id, Name: c.tool(), Text: c.words(), Error: *u.Status == sdk.ToolCallStatusFailed})
 	if news != "" {
 		t.news = append(t.news, news)

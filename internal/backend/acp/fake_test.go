@@ -68,6 +68,7 @@ type fakeAgent struct {
 // A session is one conversation of the fake's. It keeps it in its home.
 type session struct {
 	Said  []string // by the user
+	Found []string // by tools
 	Turns int      // how often the assistant has spoken
 	mcp   []sdk.McpServer
 	stop  context.CancelFunc
@@ -104,8 +105,15 @@ func (f *fakeAgent) LoadSession(ctx context.Context, r sdk.LoadSessionRequest) (
 	if err != nil {
 		return sdk.LoadSessionResponse{}, sdk.NewInvalidParams(err.Error())
 	}
-	for _, said := range s.Said { // what was said is told again
-		f.say(ctx, r.SessionId, "replay of "+said)
+	for i, said := range s.Said { // what was said is told again
+		_ = f.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: r.SessionId, Update: sdk.UpdateUserMessageText(said)})
+		f.say(ctx, r.SessionId, fmt.Sprint("replay of an answer to ", i))
+	}
+	for i, found := range s.Found {
+		id := sdk.ToolCallId(fmt.Sprint("old-", i))
+		_ = f.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: r.SessionId, Update: sdk.StartToolCall(id, "lookup")})
+		_ = f.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: r.SessionId, Update: sdk.UpdateToolCall(id,
+			sdk.WithUpdateRawOutput(map[string]any{"content": []any{map[string]any{"type": "text", "text": found}}}))})
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,12 +143,14 @@ func (f *fakeAgent) Prompt(ctx context.Context, r sdk.PromptRequest) (sdk.Prompt
 	f.mu.Lock()
 	s := f.sessions[r.SessionId]
 	s.stop = stop
-	s.Said = append(s.Said, r.Prompt[0].Text.Text)
-	p, _ := json.Marshal(s)
-	f.mu.Unlock()
-	if err := os.WriteFile(file(r.SessionId), p, 0o600); err != nil {
-		return sdk.PromptResponse{}, err
+	if f.like == "late" { // what it hears it writes down only with the next
+		f.keep(r.SessionId, s)
 	}
+	s.Said = append(s.Said, r.Prompt[0].Text.Text)
+	if f.like != "late" {
+		f.keep(r.SessionId, s)
+	}
+	f.mu.Unlock()
 	var done sdk.PromptResponse
 	var err error
 	if f.scene != nil {
@@ -152,6 +162,13 @@ func (f *fakeAgent) Prompt(ctx context.Context, r sdk.PromptRequest) (sdk.Prompt
 		return sdk.PromptResponse{StopReason: sdk.StopReasonCancelled}, nil
 	}
 	return done, err
+}
+
+func (f *fakeAgent) keep(id sdk.SessionId, s *session) {
+	p, _ := json.Marshal(s)
+	if err := os.WriteFile(file(id), p, 0o600); err != nil {
+		panic(err)
+	}
 }
 
 // play does as the scene says.
@@ -185,6 +202,10 @@ func (f *fakeAgent) play(ctx context.Context, id sdk.SessionId, s *session) (sdk
 		}
 		wg.Wait()
 		sent += strings.Join(results, "\n")
+		if found := strings.TrimSpace(strings.Join(results, "\n")); found != "" && f.like == "itself" {
+			s.Found = append(s.Found, found)
+			f.keep(id, s)
+		}
 		switch {
 		case reply.Hang:
 			<-ctx.Done()

@@ -21,6 +21,10 @@ func (f *fakeAgent) obey(ctx context.Context, id sdk.SessionId, s *session) (sdk
 	done := sdk.PromptResponse{StopReason: sdk.StopReasonEndTurn}
 	switch verb {
 	case "die":
+		if first := os.Mkdir(file("died"), 0o700); first != nil && f.like == "late" {
+			f.say(ctx, id, "Alive.")
+			return done, nil
+		}
 		fmt.Fprintln(os.Stderr, "I give up.")
 		os.Exit(3)
 	case "hang":
@@ -52,6 +56,8 @@ func (f *fakeAgent) obey(ctx context.Context, id sdk.SessionId, s *session) (sdk
 	case "read":
 		r, err := f.conn.ReadTextFile(ctx, sdk.ReadTextFileRequest{SessionId: id, Path: rest})
 		f.say(ctx, id, fmt.Sprint(r.Content, err))
+	case "edit": // asks once, and writes twice; then again, when the call has ended
+		return done, f.edit(ctx, id, rest)
 	case "write":
 		_, err := f.conn.WriteTextFile(ctx, sdk.WriteTextFileRequest{SessionId: id, Path: rest, Content: "written"})
 		f.say(ctx, id, fmt.Sprint(err))
@@ -92,5 +98,35 @@ func (f *fakeAgent) permission(ctx context.Context, id sdk.SessionId, call sdk.T
 	_ = f.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: id, Update: sdk.UpdateToolCall(call,
 		sdk.WithUpdateStatus(status), sdk.WithUpdateContent([]sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock("output of " + what))}))})
 	f.say(ctx, id, "They said "+chosen+".")
+	return nil
+}
+
+// edit asks whether it may write a file, and does more than it was allowed.
+func (f *fakeAgent) edit(ctx context.Context, id sdk.SessionId, path string) error {
+	for _, call := range []sdk.ToolCallId{"edit-1", "edit-2"} {
+		update := func(u sdk.SessionUpdate) {
+			_ = f.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: id, Update: u})
+		}
+		write := func() {
+			_, err := f.conn.WriteTextFile(ctx, sdk.WriteTextFileRequest{SessionId: id, Path: path, Content: string(call)})
+			f.say(ctx, id, fmt.Sprint(call, ": ", err == nil, "\n"))
+		}
+		title, kind, at := "Edit", sdk.ToolKindEdit, []sdk.ToolCallLocation{{Path: path}}
+		update(sdk.StartToolCall(call, title, sdk.WithStartKind(kind), sdk.WithStartLocations(at)))
+		if _, err := f.conn.RequestPermission(ctx, sdk.RequestPermissionRequest{
+			SessionId: id, ToolCall: sdk.ToolCallUpdate{ToolCallId: call, Title: &title, Kind: &kind, Locations: at},
+			Options: []sdk.PermissionOption{{Kind: sdk.PermissionOptionKindAllowOnce, Name: "Yes", OptionId: "yes"}},
+		}); err != nil {
+			return err
+		}
+		if call == "edit-1" {
+			write()
+			write()
+		}
+		update(sdk.UpdateToolCall(call, sdk.WithUpdateStatus(sdk.ToolCallStatusCompleted)))
+		if call == "edit-2" {
+			write()
+		}
+	}
 	return nil
 }

@@ -37,10 +37,14 @@ func (t *turn) open(ctx context.Context) ([]sdk.ContentBlock, error) {
 	}
 	t.session = sdk.SessionId(id)
 	if saved.Native != "" && !t.process.loaded[t.session] {
-		if loaded, err := t.load(ctx, servers); err != nil {
+		told, err := t.load(ctx, servers)
+		switch {
+		case err != nil:
 			return nil, err
-		} else if !loaded {
+		case told == nil:
 			saved = cli.Thread{}
+		default:
+			saved = told.recall(saved, t.in.Messages)
 		}
 	}
 	say, next := saved.Next(t.in.Messages)
@@ -52,9 +56,19 @@ func (t *turn) open(ctx context.Context) ([]sdk.ContentBlock, error) {
 			say.Text = t.in.System + "\n\n---\n\n" + say.Text
 		}
 	}
-	next.Native = string(t.session) + "#" + shape
+	t.kept = next
+	t.kept.Native, t.kept.Heard = string(t.session)+"#"+shape, said
 	t.process.loaded[t.session] = true
-	return blocks(say, t.process.can.PromptCapabilities.Image), next.Save(home, t.in.Thread)
+	return blocks(say, t.process.can.PromptCapabilities.Image), t.kept.Save(home, t.in.Thread)
+}
+
+// remember keeps, before it is told, that the program is told news.
+func (t *turn) remember(news string) error {
+	if news == "" {
+		return nil
+	}
+	t.kept.News = append(t.kept.News, cli.News{Text: news, Mark: said})
+	return t.kept.Save(t.in.Room.Home(), t.in.Thread)
 }
 
 // shape stands for what a session cannot change.
@@ -82,19 +96,24 @@ func (t *turn) servers() ([]sdk.McpServer, error) {
 	}}}, nil
 }
 
-// load has the program remember a session, if it can. What it tells of it is known.
-func (t *turn) load(ctx context.Context, servers []sdk.McpServer) (bool, error) {
+// load has the program remember a session, if it can, and gives what it tells of it;
+// nil if it has forgotten.
+func (t *turn) load(ctx context.Context, servers []sdk.McpServer) (*replay, error) {
 	if !t.process.can.LoadSession {
-		return false, nil
+		return nil, nil
 	}
-	t.mute = true
-	defer func() { t.mute = false }()
+	r := &replay{calls: map[sdk.ToolCallId]call{}}
+	t.replay = r
+	defer func() { t.replay = nil }()
 	var loaded sdk.LoadSessionResponse
 	err := t.call(ctx, sdk.AgentMethodSessionLoad, sdk.LoadSessionRequest{SessionId: t.session, Cwd: t.in.Room.Dir(), McpServers: servers}, &loaded)
 	if _, refused := err.(*rpc.Error); refused {
-		return false, nil // it has forgotten
+		return nil, nil
 	}
-	return err == nil, err
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // authRequired is the code of the error with which a program wants a login.

@@ -181,6 +181,7 @@ func (b *toolbox) reassure(ctx context.Context, r *mcp.CallToolRequest) (stop fu
 func (t *turn) called(work, gone context.Context, c event.ToolCall) (backend.ToolResult, bool) {
 	answer := make(chan backend.ToolResult, 1)
 	ok := t.x.Post(func() error {
+		t.heard = true // or it would have nothing to call for
 		if t.ending || t.quiet {
 			answer <- backend.ToolResult{Text: over, Error: true}
 			return nil
@@ -191,6 +192,9 @@ func (t *turn) called(work, gone context.Context, c event.ToolCall) (backend.Too
 			defer context.AfterFunc(gone, cancel)()
 			r := t.host.Call(ctx, c)
 			return func() error {
+				if err := t.remember(r.News); err != nil {
+					return err
+				}
 				defer func() { answer <- r }()
 				if !r.End || t.ending {
 					return nil

@@ -24,21 +24,22 @@ type turn struct {
 	x       *rpc.Exchange
 	session sdk.SessionId
 	before  cli.Thread // what was remembered
+	kept    cli.Thread // what is
 	// asked: the program was given something to do; heard: it has said something
 	// since; done: it has ended its turn.
 	asked, heard, done bool
 	reply              sdk.PromptResponse
 	refused            *rpc.Error
 
-	mute   bool // what comes is known already
-	left   bool // nobody reads any more
-	ending bool // one of our tools wants nothing more in this turn
-	quiet  bool // it is cancelled: nothing counts any more
+	replay *replay // what comes is known already; nil if it is not
+	left   bool    // nobody reads any more
+	ending bool    // one of our tools wants nothing more in this turn
+	quiet  bool    // it is cancelled: nothing counts any more
 
 	said    voice
 	thought voice
-	calls   map[string]call // tools of its own at work, by ID
-	granted map[string]bool // files it was allowed to write
+	calls   map[string]call   // tools of its own at work, by ID
+	granted map[string]string // files it was allowed to write, and the calls that it was for
 	usage   event.Usage
 	news    []string // not told yet
 }
@@ -68,7 +69,7 @@ func (t *turn) with(ctx context.Context) error {
 	clock := cli.NewClock(t.agent.name(), t.agent.Program)
 	defer clock.Stop()
 	work, cancel := context.WithCancel(ctx)
-	t.process, t.calls, t.granted = p, map[string]call{}, map[string]bool{}
+	t.process, t.calls, t.granted = p, map[string]call{}, map[string]string{}
 	t.x = p.link.Exchange(clock, func(m rpc.Message) error { return t.handle(work, m) })
 	p.tools.attend(func(c event.ToolCall, gone context.Context) (backend.ToolResult, bool) {
 		return t.called(work, gone, c)
@@ -132,8 +133,11 @@ func (t *turn) speak(ctx context.Context, clock *cli.Clock) error {
 			t.end(stop)
 			return nil
 		}
-		prompt = blocks(cli.Say{Text: strings.Join(t.news, "\n\n")}, false)
-		t.news = nil
+		news := strings.Join(t.news, "\n\n")
+		if err := t.remember(news); err != nil {
+			return err
+		}
+		prompt, t.news = blocks(cli.Say{Text: news}, false), nil
 	}
 }
 
