@@ -296,13 +296,19 @@ func (a *App) companionStaff(t team, s event.Staffed) (event.Staffed, error) {
 	return s, nil
 }
 
-// webOnly is what is left of an agent's gear for one that only looks: the web.
+// webOnly is what is left of an agent's gear for one that only looks: the web. One
+// that is a program has to run somewhere, though with nothing of the user's in it.
 func webOnly(own json.RawMessage) json.RawMessage {
 	var g gear.Gear
 	if len(own) > 0 && json.Unmarshal(own, &g) != nil {
 		return nil
 	}
-	return gearOf(gear.Gear{Fetch: g.Fetch, Search: g.Search, Compact: g.Compact, Parallel: g.Parallel, Permissions: g.Permissions})
+	var where *gear.Shell
+	if g.Own && g.Shell != nil {
+		bare := *g.Shell
+		bare.Mounts, where = nil, &bare
+	}
+	return gearOf(gear.Gear{Own: g.Own, Shell: where, Fetch: g.Fetch, Search: g.Search, Compact: g.Compact, Parallel: g.Parallel, Permissions: g.Permissions})
 }
 
 // sources are datasources as a person has written them. An MCP server is one that
