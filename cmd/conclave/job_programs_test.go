@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +26,6 @@ import (
 // anywhere.
 type clerk struct {
 	*project
-	program string // claude or codex
 	// act, if set, is what the model does instead; false leaves it to the plan.
 	act func(q query) (backendtest.Reply, bool)
 
@@ -36,10 +36,10 @@ type clerk struct {
 
 // A query is what the model is asked.
 type query struct {
-	system string
-	talk   string // the whole conversation, as it was sent
-	last   string // what was said last in it
-	tools  []string
+	program string // claude or codex
+	talk    string // the whole conversation, as it was sent
+	last    string // what was said last in it
+	tools   []string
 }
 
 func (q query) offers(tool string) bool {
@@ -53,30 +53,31 @@ func (q query) job() bool { return q.offers("todo_complete") }
 // clerks are the programs that can do a job.
 var clerks = []string{clitest.Claude, clitest.Codex}
 
-// clerkOf is a project with an offer in it. More is for the configuration.
-func clerkOf(t *testing.T, program, more string) *clerk {
+// clerkOf is a project with an offer in it, whose agents are these programs. More is
+// for the configuration.
+func clerkOf(t *testing.T, more string, programs ...string) *clerk {
 	t.Helper()
 	needsSandbox(t)
-	c := &clerk{project: bench(t, ""), program: program, done: map[string]int{}}
+	c := &clerk{project: bench(t, ""), done: map[string]int{}}
 	c.env = append(c.env, "CLERK_KEY="+claudetest.Key)
-	kind, url := "claude_code", ""
-	switch program {
-	case clitest.Claude:
-		url = claudetest.Serve(t, func(r claudetest.Request) backendtest.Reply {
-			return c.answer(query{r.System, text(r.Body["messages"]), claudetest.Last(r), r.Tools})
-		})
-	case clitest.Codex:
-		kind = "codex"
-		srv := httptest.NewServer(openaitest.Handler(func(r openaitest.Request) backendtest.Reply {
-			return c.answer(query{r.System, text(r.Body["input"]), r.Messages[len(r.Messages)-1].Text, r.Tools})
-		}))
-		t.Cleanup(srv.Close)
-		url = srv.URL + "/v1"
+	config := "agents:\n"
+	for _, program := range programs {
+		kind, url := "claude_code", ""
+		if program == clitest.Claude {
+			url = claudetest.Serve(t, func(r claudetest.Request) backendtest.Reply {
+				return c.answer(query{program, text(r.Body["messages"]), claudetest.Last(r), r.Tools})
+			})
+		} else {
+			srv := httptest.NewServer(openaitest.Handler(func(r openaitest.Request) backendtest.Reply {
+				return c.answer(query{program, text(r.Body["input"]), r.Messages[len(r.Messages)-1].Text, r.Tools})
+			}))
+			t.Cleanup(srv.Close)
+			kind, url = "codex", srv.URL+"/v1"
+		}
+		config += fmt.Sprintf("  - {id: %s-clerk, backend: {type: %s, model: claude-sonnet-4-5, command: %q, base_url: %q, api_key: \"${CLERK_KEY}\", env: {CLAUDE_CODE_MAX_RETRIES: \"0\"}}}\n",
+			program, kind, clitest.Installed(t, program), url)
 	}
-	c.write(t, "job.yaml", fmt.Sprintf(`agents:
-  - id: clerk
-    backend: {type: %s, model: claude-sonnet-4-5, command: %q, base_url: %q, api_key: "${CLERK_KEY}", env: {CLAUDE_CODE_MAX_RETRIES: "0"}}
-%s`, kind, clitest.Installed(t, program), url, more))
+	c.write(t, "job.yaml", config+more)
 	c.write(t, "offers/atlas.md", "Atlas asks for 4711 francs.\n")
 	return c
 }
@@ -99,7 +100,7 @@ func (c *clerk) answer(q query) backendtest.Reply {
 	if !q.job() {
 		return claudetest.Say("A title.")
 	}
-	for _, s := range c.steps(q) {
+	for _, s := range q.steps() {
 		if !strings.Contains(q.talk, s.mark) {
 			c.mu.Lock()
 			c.done[s.mark]++
@@ -117,44 +118,46 @@ type step struct {
 }
 
 // steps are those of the turn.
-func (c *clerk) steps(q query) []step {
+func (q query) steps() []step {
 	switch {
 	case q.offers("todo_rewind"):
 		return []step{
-			{"[made]", c.shell("mkdir -p output && echo 'Atlas, for 4711.' > output/result.md; echo x >> documents/offers/atlas.md; echo x > todos.yaml; echo '[made]'")},
-			{"[one done]", c.host("todo_complete", fields{"todo_id": "1", "note": "[one done]"})},
-			{"[two done]", c.host("todo_complete", fields{"todo_id": "2", "note": "[two done]"})},
+			{"[made]", q.shell("mkdir -p output && echo 'Atlas, for 4711.' > output/result.md; echo x >> documents/offers/atlas.md; echo x > todos.yaml; echo '[made]'")},
+			{"[one done]", q.host("todo_complete", fields{"todo_id": "1", "note": "[one done]"})},
+			{"[tried]", q.shell("echo mine > todos.yaml; echo mine > documents/new.md; echo mine >> .git/config; cat todos.yaml; echo '[tried]'")},
+			{"[two done]", q.host("todo_complete", fields{"todo_id": "2", "note": "[two done]"})},
 		}
 	case strings.Contains(q.talk, "A tactical phase is over"):
 		return []step{
-			{"[looked]", c.shell("cat output/result.md; echo '[looked]'")},
-			{"[complete]", c.host("job_complete", fields{"summary": "It is compared. [complete]", "deliverables": []string{"output/result.md"}, "confidence": 0.9})},
+			{"[looked]", q.shell("cat output/result.md; echo '[looked]'")},
+			{"[complete]", q.host("job_complete", fields{"summary": "It is compared. [complete]", "deliverables": []string{"output/result.md"}, "confidence": 0.9})},
 		}
 	case strings.Contains(q.talk, "I have read the plan"):
 		return []step{
-			{"[plan 2]", c.host("write", fields{"path": "plan.md", "content": "# Plan\n\n[plan 2] Shorter.\n"})},
-			{"[planned 2]", c.host("todo_complete", fields{"todo_id": "1,2,3", "note": "[planned 2]"})},
+			{"[plan 2]", q.host("write", fields{"path": "plan.md", "content": "# Plan\n\n[plan 2] Shorter.\n"})},
+			{"[planned 2]", q.host("todo_complete", fields{"todo_id": "1,2,3", "note": "[planned 2]"})},
 		}
 	}
 	return []step{
-		{"[read]", c.shell("cat documents/offers/atlas.md; touch sneaky.txt; echo free > documents/offers/atlas.md; echo '[read]'")},
-		{"[plan 1]", c.host("write", fields{"path": "plan.md", "content": "# Plan\n\n[plan 1] Everything about Atlas.\n"})},
-		{"[early]", c.host("write", fields{"path": "output/early.md", "content": "[early]"})},
-		{"[staged]", c.host("next_phase_todos", fields{"phase_name": "Compare [staged]", "todos": []string{"Write output/result.md", "Check what output/result.md says"}})},
-		{"[planned 1]", c.host("todo_complete", fields{"todo_id": "1,2,3,4", "note": "[planned 1]"})},
+		{"[read]", q.shell("cat documents/offers/atlas.md; touch sneaky.txt; echo free > documents/offers/atlas.md; echo '[read]'")},
+		{"[plan 1]", q.host("write", fields{"path": "plan.md", "content": "# Plan\n\n[plan 1] Everything about Atlas.\n"})},
+		{"[seen]", q.shell("cat plan.md; echo mine > todos.yaml; mkdir output; echo '[seen]'")},
+		{"[early]", q.host("write", fields{"path": "output/early.md", "content": "[early]"})},
+		{"[staged]", q.host("next_phase_todos", fields{"phase_name": "Compare [staged]", "todos": []string{"Write output/result.md", "Check what output/result.md says"}})},
+		{"[planned 1]", q.host("todo_complete", fields{"todo_id": "1,2,3,4", "note": "[planned 1]"})},
 	}
 }
 
 // host is a call of one of our tools, shell one of the program's own.
-func (c *clerk) host(name string, input any) backendtest.Reply {
-	if c.program == clitest.Claude {
+func (q query) host(name string, input any) backendtest.Reply {
+	if q.program == clitest.Claude {
 		name = "mcp__conclave__" + name
 	}
 	return claudetest.Reply(claudetest.Use(name, input))
 }
 
-func (c *clerk) shell(command string) backendtest.Reply {
-	if c.program == clitest.Claude {
+func (q query) shell(command string) backendtest.Reply {
+	if q.program == clitest.Claude {
 		return claudetest.Reply(claudetest.Use("Bash", fields{"command": command, "description": "do it"}))
 	}
 	return claudetest.Reply(claudetest.Use("exec_command", fields{"cmd": command}))
@@ -212,12 +215,15 @@ func (c *clerk) over(t *testing.T, id string) view.Job {
 	if got := c.in(id, "output/result.md"); got != "Atlas, for 4711.\n" {
 		t.Errorf("the result is %q", got)
 	}
+	if got := c.in(id, "todos.yaml"); !strings.Contains(got, "Write output/result.md") || strings.Contains(got, "mine") {
+		t.Errorf("todos.yaml is %q", got)
+	}
 	if got := c.in(id, "documents/offers/atlas.md"); got != "Atlas asks for 4711 francs.\n" {
 		t.Errorf("the document is %q", got)
 	}
-	for _, name := range []string{"sneaky.txt", "output/early.md"} {
+	for _, name := range []string{"sneaky.txt", "output/early.md", "documents/new.md"} {
 		if _, err := os.Stat(filepath.Join(c.dir, ".conclave/jobs", id, name)); err == nil {
-			t.Errorf("%s was made while the job was planned", name)
+			t.Errorf("%s was made", name)
 		}
 	}
 	c.sound(t)
@@ -238,7 +244,7 @@ func TestJobByProgram(t *testing.T) {
 	for _, program := range clerks {
 		t.Run(program, func(t *testing.T) {
 			t.Parallel()
-			c := clerkOf(t, program, "")
+			c := clerkOf(t, "", program)
 			id := c.begins(t)
 			if got := c.in(id, "plan.md"); !strings.Contains(got, "[plan 1]") {
 				t.Errorf("plan.md is %q", got)
@@ -311,10 +317,10 @@ func (c *clerk) kept(t *testing.T) {
 }
 
 // running is the pid of the job's program.
-func (c *clerk) running() (pid string) {
+func (c *clerk) running(which string) (pid string) {
 	c.rooms(func(id, _ string, cmd []byte) {
 		program, rest, _ := strings.Cut(string(cmd), "\x00")
-		if filepath.Base(program) == c.program && (strings.Contains(rest, "--input-format") || strings.Contains(rest, "app-server")) {
+		if filepath.Base(program) == which && (strings.Contains(rest, "--input-format") || strings.Contains(rest, "app-server")) {
 			pid = id
 		}
 	})
@@ -331,7 +337,7 @@ func TestJobByProgramKilled(t *testing.T) {
 	for _, program := range clerks {
 		t.Run(program, func(t *testing.T) {
 			t.Parallel()
-			c := clerkOf(t, program, "")
+			c := clerkOf(t, "", program)
 			now := make(chan string, 1)
 			var planning, one, two sync.Once
 			c.act = func(q query) (reply backendtest.Reply, ok bool) {
@@ -339,11 +345,11 @@ func TestJobByProgramKilled(t *testing.T) {
 				switch {
 				case !q.job():
 				case !tactical && strings.Contains(q.talk, "[read]"):
-					planning.Do(func() { now <- "planning"; reply, ok = c.shell("sleep 1000 # [stuck]"), true })
+					planning.Do(func() { now <- "planning"; reply, ok = q.shell("sleep 1000 # [stuck]"), true })
 				case tactical && strings.Contains(q.talk, "[one done]"):
-					two.Do(func() { now <- "working"; reply, ok = c.shell("sleep 1000 # [stuck]"), true })
+					two.Do(func() { now <- "working"; reply, ok = q.shell("sleep 1000 # [stuck]"), true })
 				case tactical && strings.Contains(q.talk, "[made]"):
-					one.Do(func() { kill(t, c.running(), syscall.SIGKILL) })
+					one.Do(func() { kill(t, c.running(q.program), syscall.SIGKILL) })
 				}
 				return reply, ok
 			}
@@ -371,6 +377,116 @@ func TestJobByProgramKilled(t *testing.T) {
 					t.Errorf("%s: told %d times what to do: %s", phase, n, q.talk)
 				}
 			}
+		})
+	}
+}
+
+var placeOfJob = regexp.MustCompile(`Its workspace is ([^ ]+): work on the files there`)
+
+// carries is what the agents of a run do that carries a phase out: they answer, vote
+// for the same one, and whoever presents writes.
+func carries(q query) (backendtest.Reply, bool) {
+	place := placeOfJob.FindStringSubmatch(q.talk)
+	switch {
+	case place == nil || q.job():
+		return backendtest.Reply{}, false
+	case strings.Contains(q.last, "Taken."):
+		return claudetest.Say("Done."), true
+	case strings.Contains(q.last, "yours=") && q.offers("vote"):
+		return q.host("vote", fields{"agent_id": "agent1", "reason": "It is good."}), true
+	case q.offers("new_answer") && strings.Contains(q.talk, "[too early]"):
+		return q.host("new_answer", fields{"content": "The file would say so, by " + q.program + "."}), true
+	case q.offers("new_answer"):
+		return q.shell("cat " + place[1] + "/documents/offers/atlas.md; echo x > " + place[1] + "/output/result.md; echo '[too early]'"), true
+	case q.offers("Bash") || q.offers("exec_command"):
+		if !strings.Contains(q.talk, "[made]") {
+			return q.shell("echo 'Atlas, for 4711.' > " + place[1] + "/output/result.md; echo x > " + place[1] + "/todos.yaml; echo '[made]'"), true
+		}
+		return claudetest.Say("It is written."), true
+	}
+	return backendtest.Reply{}, false
+}
+
+// A phase that a run carries out has programs answer, vote and present: before they
+// are chosen they can only look into the workspace of the job, and who is writes into
+// it. The program that planned looks at what came of it.
+//
+// IP-04
+func TestJobByRunOfPrograms(t *testing.T) {
+	t.Parallel()
+	c := clerkOf(t, "planning: {execute_with: run}\norchestrator: {defer_voting_until_all_answered: true}\n", clerks...)
+	c.act = carries
+	id := c.begins(t)
+	c.start(t, "job", "approve", id).ends(0)
+	c.start(t, "job", "wait", id).ends(0)
+	j := c.over(t, id)
+	if j.Phases[1].Run == "" {
+		t.Fatal("no run has carried it out")
+	}
+	early := 0
+	for _, q := range c.asked()["other"] {
+		if strings.Contains(q.last, "[too early]") {
+			if early++; !strings.Contains(q.last, "Read-only file system") || !strings.Contains(q.last, "4711 francs") {
+				t.Errorf("%s found %s", q.program, q.last)
+			}
+		}
+	}
+	if early < 2 {
+		t.Errorf("%d have tried to write before they were chosen", early)
+	}
+}
+
+// The companion of a job may be a program: it is given the tools that look into this
+// job, finds nothing of it by itself, and can change nothing.
+//
+// IP-12 IP-13
+func TestCompanionIsAProgram(t *testing.T) {
+	t.Parallel()
+	for _, program := range clerks {
+		t.Run(program, func(t *testing.T) {
+			t.Parallel()
+			c := clerkOf(t, "", program)
+			c.act = func(q query) (backendtest.Reply, bool) {
+				switch {
+				case !q.offers("read_workspace_file"):
+					return backendtest.Reply{}, false
+				case !strings.Contains(q.talk, "[tried]"):
+					return q.shell("touch mine.txt; cat " + filepath.Join(c.dir, ".conclave/jobs/*/plan.md") + "; echo '[tried]'"), true
+				case !strings.Contains(q.talk, "[plan 1]"):
+					return q.host("read_workspace_file", fields{"path": "plan.md"}), true
+				case strings.Contains(q.last, "And now?"):
+					return claudetest.Say("I have read it before."), true
+				}
+				return claudetest.Say("It is all about Atlas."), true
+			}
+			id := c.begins(t)
+			for _, x := range []struct{ ask, answer string }{{"What is it about?", "It is all about Atlas."}, {"And now?", "I have read it before."}} {
+				if got := c.output(t, "job", "ask", id, x.ask); !strings.Contains(got, x.answer) {
+					t.Errorf("%s %q", x.ask, got)
+				}
+			}
+			if got := c.job(t, id); got.State != view.JobReview {
+				t.Errorf("it is %s", got.State)
+			}
+			var last query
+			for _, q := range c.asked()["other"] {
+				if q.offers("read_workspace_file") {
+					last = q
+				}
+				if q.offers("read_workspace_file") && strings.Contains(q.last, "[tried]") && strings.Contains(q.last, "Everything about Atlas") {
+					t.Errorf("it has found the plan by itself: %s", q.last)
+				}
+			}
+			if last.offers("next_phase_todos") || last.offers("write") || last.offers("Write") || !strings.Contains(last.talk, "What is it about?") {
+				t.Errorf("it has %v, and remembers %s", last.tools, last.talk)
+			}
+			if found, _ := filepath.Glob(filepath.Join(c.dir, ".conclave/cli/*/desk/*")); len(found) > 0 {
+				t.Errorf("it has made %v", found)
+			}
+			c.sound(t)
+			endDrivers(c.dir)
+			c.nobodyLeft(t)
+			c.quiet(t)
 		})
 	}
 }
