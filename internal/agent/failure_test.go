@@ -67,6 +67,18 @@ func TestTruncatedReply(t *testing.T) {
 	})
 }
 
+// What a turn had used when it failed is recorded, where the backend knows it.
+func TestSpentAndFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		used := event.Usage{Input: 70, Output: 7}
+		sp := plays(reply{err: &backend.Spent{Usage: used, Err: &backend.Error{Kind: backend.TimedOut, Message: "as the test says"}}})
+		failed := agenttest.Bodies[event.Failed](agenttest.New(single(), "Say it.", actor("a", sp)).Play(t, mem.New()), "a")
+		if len(failed) != 1 || failed[0].Code != string(backend.TimedOut) || failed[0].Usage != used {
+			t.Errorf("failed: %+v", failed)
+		}
+	})
+}
+
 // A backend that falls over takes its turn with it and nothing else.
 func TestPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

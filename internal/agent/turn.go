@@ -161,6 +161,7 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 		err = t.complete(reply)
 	}
 	if err != nil {
+		t.spent = reply.Usage
 		return reply, event.Fact{}, err
 	}
 	text, err := t.content(ctx, reply.Text)

@@ -169,9 +169,12 @@ func Collect(stream iter.Seq2[Delta, error], live func(Delta)) (Reply, error) {
 	var text, thinking strings.Builder
 	done := false
 	var failed error
+	var spent *Spent
 	for d, err := range stream {
 		if err != nil {
-			failed = err
+			if failed = err; errors.As(err, &spent) {
+				r.Usage, failed = spent.Usage, spent.Err
+			}
 			break
 		}
 		if live != nil {
@@ -204,6 +207,16 @@ type Error struct {
 	RetryAfter time.Duration // asked for by the provider; zero if it did not say
 	Err        error
 }
+
+// A Spent is a failure of a turn that has used something by then, where that is known.
+// Collect takes the two apart.
+type Spent struct {
+	Usage event.Usage
+	Err   error
+}
+
+func (s *Spent) Error() string { return s.Err.Error() }
+func (s *Spent) Unwrap() error { return s.Err }
 
 // An ErrorKind says what kind of failure it was.
 type ErrorKind string

@@ -96,3 +96,12 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+// What was used when a turn failed comes with its error.
+func TestSpent(t *testing.T) {
+	broken, used := &backend.Error{Kind: backend.Overloaded, Message: "busy"}, event.Usage{Input: 5}
+	got, err := backend.Collect(stream(&backend.Spent{Usage: used, Err: broken}, backend.Delta{Text: "a"}), nil)
+	if got.Text != "a" || got.Usage != used || err != error(broken) {
+		t.Errorf("said %q with %+v, %v", got.Text, got.Usage, err)
+	}
+}

@@ -145,3 +145,13 @@ func TestAgentOfItsOwnIsStopped(t *testing.T) {
 		t.Errorf("%d processes were started", n)
 	}
 }
+
+// What a turn had used when it failed is told with its failure.
+func TestSpent(t *testing.T) {
+	call := backendtest.Reply{Parts: []backendtest.Part{{Call: &backendtest.Call{Name: "lookup", Input: "{}"}}}, Usage: event.Usage{Input: 7, Output: 3}}
+	s := newSeat(t, "itself", scene(call, backendtest.Reply{Fail: &backendtest.Failure{Kind: backend.Overloaded}}), 0)
+	got, err := s.say(t.Context(), user("hello"))
+	if backend.KindOf(err) != backend.Overloaded || got.Usage != call.Usage {
+		t.Errorf("used %+v, %v", got.Usage, err)
+	}
+}
