@@ -50,7 +50,8 @@ type TeamPhase struct {
 }
 
 // TeamRulesVersion is the version of the rules a team is given. Since version 2 the
-// leader cannot be stopped alone, and who takes back what was read is told by whom.
+// leader cannot be stopped alone, who takes back what was read is told by whom, and a
+// member whose task is given to somebody else is told.
 const TeamRulesVersion = 2
 
 // TeamRules are the settings of a team, already resolved.
@@ -215,17 +216,18 @@ type Notified struct {
 
 // Codes of notices.
 const (
-	NoticePending  = "pending"  // it stopped with tasks of its own open
-	NoticeIdle     = "idle"     // nobody works and nothing waits; for the leader
-	NoticeStalled  = "stalled"  // a member does not go on with its tasks; for the leader
-	NoticeLost     = "lost"     // a member is lost; for the leader
-	NoticeRestart  = "restart"  // a member hung or failed and is begun again; for the leader
-	NoticeWaited   = "waited"   // the time to wait is over
-	NoticeTime     = "time"     // the session is nearly over; for the leader
-	NoticeWrapUp   = "wrap_up"  // a person wants the team to come to its end; for the leader
-	NoticeBudget   = "budget"   // the money is nearly spent; for the leader
-	NoticeMended   = "mended"   // a person has had the team go on after trouble; for the leader
-	NoticeUnsolved = "unsolved" // a question was left without an answer by a leader that ended its turn
+	NoticePending    = "pending"    // it stopped with tasks of its own open
+	NoticeIdle       = "idle"       // nobody works and nothing waits; for the leader
+	NoticeStalled    = "stalled"    // a member does not go on with its tasks; for the leader
+	NoticeLost       = "lost"       // a member is lost; for the leader
+	NoticeRestart    = "restart"    // a member hung or failed and is begun again; for the leader
+	NoticeWaited     = "waited"     // the time to wait is over
+	NoticeTime       = "time"       // the session is nearly over; for the leader
+	NoticeWrapUp     = "wrap_up"    // a person wants the team to come to its end; for the leader
+	NoticeBudget     = "budget"     // the money is nearly spent; for the leader
+	NoticeMended     = "mended"     // a person has had the team go on after trouble; for the leader
+	NoticeUnsolved   = "unsolved"   // a question was left without an answer by a leader that ended its turn
+	NoticeReassigned = "reassigned" // a task of its own was given to somebody else
 )
 
 // TeamEnded is the last event of a team.

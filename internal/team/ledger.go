@@ -41,6 +41,7 @@ func (t *Team) tasked(e event.Event, b event.Tasked) []flow.Command {
 		x = &Task{Task: b.Task}
 		t.s.Tasks = append(t.s.Tasks, x)
 	}
+	t.reassigned(e.ID, *x, b.Owner)
 	*x = Task{Task: b.Task, Title: b.Title, Detail: b.Detail, Owner: b.Owner, State: event.TaskOpen}
 	m := t.member(b.Owner)
 	if m == nil {

@@ -98,6 +98,21 @@ func (t *Team) chase(u *turn) {
 	}
 }
 
+// reassigned tells a member that a task of its own is another's from now on, unless
+// it does nothing and was told nothing: then it need not begin for that.
+func (t *Team) reassigned(cause string, x Task, to event.AgentID) {
+	m := t.member(x.Owner)
+	if t.rules().Version < 2 || x.State != event.TaskOpen || x.Owner == to || m == nil || m.Lost != nil {
+		return
+	}
+	unread := slices.ContainsFunc(m.Box, func(l Mail) bool { return l.Kind == MailTask && l.Task == x.Task })
+	if m.Turn == nil && !unread {
+		return
+	}
+	t.owe("reassigned/"+cause, event.Notified{To: m.ID, Code: event.NoticeReassigned, About: to, Text: fmt.Sprintf(
+		"The leader has given your task %s (%s) to %s. It is not yours any more: leave it as it is and do not report it.", x.Task, x.Title, to)})
+}
+
 // restarts tells the leader that a member begins a turn again.
 func (t *Team) restarts(m *member, why string) {
 	if t.leads(m) {

@@ -48,7 +48,7 @@ func TestEverySchedule(t *testing.T) {
 		"spawned", "tasked", "mailed", "reported", "awaited", "finishing", "merged", "told", "interrupted", "warned", "granted",
 		"trouble about attempts", "trouble about idle", "trouble about budget", "trouble about turns",
 		"notice pending", "notice idle", "notice stalled", "notice lost", "notice restart", "notice waited", "notice time",
-		"notice wrap_up", "notice budget", "notice mended", "notice unsolved", "lost stopped", "lost hung", "lost broken",
+		"notice wrap_up", "notice budget", "notice mended", "notice unsolved", "notice reassigned", "lost stopped", "lost hung", "lost broken",
 		"ended success ", "ended error ", "ended error failure", "ended error budget", "ended cancelled user", "ended timeout deadline",
 		"refused wait", "refused undone", "refused superseded", "refused stopped", "refused task", "refused leader", "refused most",
 		"refused name", "refused role", "refused unknown_member", "refused lost", "refused idle", "refused message", "refused gate",

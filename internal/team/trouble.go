@@ -23,8 +23,8 @@ const (
 	capTurns    = "turns"
 )
 
-// stuck has a person asked what to do, once those who work have come to the end of
-// their turns; if there is nobody to ask the team ends.
+// stuck has a person asked what to do, while those who work come to the end of their
+// turns; if there is nobody to ask the team ends.
 func (t *Team) stuck(x trouble) []flow.Command {
 	switch {
 	case t.s.Ending != nil || t.s.Trouble != nil:
