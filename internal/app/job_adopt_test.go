@@ -10,11 +10,13 @@ import (
 	"conclave/internal/cli"
 	"conclave/internal/control"
 	"conclave/internal/event"
+	"conclave/internal/sandbox/landlock"
 	"conclave/internal/view"
 )
 
 // TestMain is the program itself where a test has started it in the background.
 func TestMain(m *testing.M) {
+	landlock.Child() // as the program does
 	if os.Getenv(readyFD) != "" {
 		os.Exit(Main(os.Args[1:], cli.System()))
 	}

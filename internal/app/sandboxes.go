@@ -18,9 +18,10 @@ func (a *App) sandboxes() []sandbox.Engine {
 	defer a.mu.Unlock()
 	if a.engines == nil {
 		procs, boxes := a.state("procs"), a.state("boxes")
+		kernel := &landlock.Engine{Self: "/proc/self/exe", Procs: procs, Boxes: boxes}
 		a.engines = []sandbox.Engine{
-			&bwrap.Engine{Procs: procs, Boxes: boxes},
-			&landlock.Engine{Self: "/proc/self/exe", Procs: procs, Boxes: boxes},
+			&bwrap.Engine{Procs: procs, Boxes: boxes, Scope: kernel.Scope()},
+			kernel,
 			&host.Engine{Procs: procs, Boxes: boxes},
 			docker.New(docker.Options{Boxes: boxes}), // connects when it is first used
 		}

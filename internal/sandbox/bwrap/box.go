@@ -69,7 +69,7 @@ func (b *box) start(ctx context.Context, c sandbox.Command) (*process, error) {
 	}
 	// Options go by a descriptor, so that values of variables are in nobody's list
 	// of processes; the environment of bwrap itself is not the command's to choose.
-	argv := append([]string{b.program, "--args", fmt.Sprint(argsFD), "--"}, c.Argv...)
+	argv := append(b.scope(), append([]string{b.program, "--args", fmt.Sprint(argsFD), "--"}, c.Argv...)...)
 	said := proc.NewCapture(1<<10, 0)
 	stdout, stderr := tee(c.Stdout, c.Stderr, said)
 	p, err := b.set.Start(ctx, proc.Command{
@@ -89,6 +89,15 @@ func (b *box) start(ctx context.Context, c sandbox.Command) (*process, error) {
 	}
 	_, _ = let.Write([]byte{1})
 	return out, nil
+}
+
+// scope is what bwrap is started by. A bwrap that gets its rights from its file
+// would not get them then.
+func (b *box) scope() []string {
+	if info, err := os.Stat(b.program); !b.spec.Network || err != nil || info.Mode()&os.ModeSetuid != 0 {
+		return nil
+	}
+	return slices.Clone(b.engine.Scope)
 }
 
 // options are all options of bwrap, each ended by a zero.

@@ -5,7 +5,7 @@
 // a box share its place, its home and its temporary files. Capabilities are
 // dropped, no privilege can be gained, and a filter refuses system calls that
 // could reach around the box. With the machine's network come its abstract unix
-// sockets.
+// sockets, unless [Engine.Scope] keeps them out.
 //
 // A protected path that does not exist is kept from being made by an empty
 // folder that is put there while the box is open and removed afterwards. A

@@ -10,7 +10,10 @@ import (
 )
 
 // An Engine is bubblewrap, which is of Linux alone.
-type Engine struct{ Program, Procs, Boxes string }
+type Engine struct {
+	Program, Procs, Boxes string
+	Scope                 []string
+}
 
 var errLinux = errors.New("bubblewrap works on Linux only; use docker")
 

@@ -25,6 +25,9 @@ type Engine struct {
 	// Procs is where processes are recorded, Boxes where boxes keep their files;
 	// empty is no record, and a temporary folder.
 	Procs, Boxes string
+	// Scope is put before bwrap where a box shares the machine's network, to keep
+	// the abstract unix sockets of the machine from it; empty keeps them not.
+	Scope []string
 
 	holds layout.Holds
 }

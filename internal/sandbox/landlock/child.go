@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
 
 	"conclave/internal/policy"
@@ -21,10 +22,11 @@ import (
 	"conclave/internal/sandbox/internal/seccomp"
 )
 
-// The two roles of this program when it is started again.
+// The roles of this program when it is started again.
 const (
 	keep   = "keep"
 	become = "become"
+	scope  = "scope"
 )
 
 // Descriptors a child is started with.
@@ -47,8 +49,13 @@ type order struct {
 // Child returns at once in a program that was started by somebody. Started by
 // this package, it does its part and does not return.
 func Child() {
-	if len(os.Args) != 3 || os.Args[1] != Arg {
+	if len(os.Args) < 3 || os.Args[1] != Arg {
 		return
+	}
+	if os.Args[2] == scope {
+		// Nobody but who reads its error output would hear of it.
+		fmt.Fprintln(os.Stderr, scopeCommand(os.Args[3:]))
+		os.Exit(125)
 	}
 	var err error
 	switch os.Args[2] {
@@ -63,6 +70,19 @@ func Child() {
 	fail := os.NewFile(failFD, "fail")
 	_, _ = fmt.Fprint(fail, err)
 	os.Exit(125)
+}
+
+// scopeCommand gives up signals to whoever is outside and abstract unix sockets of
+// theirs, and becomes a command. It fails or does not return.
+func scopeCommand(argv []string) error {
+	if len(argv) == 0 {
+		return errors.New("there is no command")
+	}
+	runtime.LockOSThread()
+	if err := landlock.V6.RestrictScoped(); err != nil {
+		return fmt.Errorf("give up rights: %w", err)
+	}
+	return fmt.Errorf("run %s: %w", argv[0], syscall.Exec(argv[0], argv, os.Environ()))
 }
 
 // keepCommand keeps the other role, which becomes the command, and ends like it.

@@ -68,6 +68,16 @@ func (e *Engine) Probe(ctx context.Context) error {
 	return nil
 }
 
+// Scope is what is put before a command, by its path, that another sandbox starts:
+// then neither signals nor abstract unix sockets lead out of it, whatever network
+// it has. It is nothing where the kernel cannot do that.
+func (e *Engine) Scope() []string {
+	if v, err := ll.LandlockGetABIVersion(); err != nil || v < needed {
+		return nil
+	}
+	return []string{e.Self, Arg, scope}
+}
+
 func (e *Engine) Open(_ context.Context, s sandbox.Spec) (sandbox.Box, error) {
 	b, err := e.open(s)
 	if err != nil {

@@ -19,6 +19,7 @@ var errLinux = errors.New("landlock works on Linux only; use docker")
 
 func (*Engine) Name() string                { return "landlock" }
 func (*Engine) Probe(context.Context) error { return errLinux }
+func (*Engine) Scope() []string             { return nil }
 func (*Engine) Open(context.Context, sandbox.Spec) (sandbox.Box, error) {
 	return nil, errLinux
 }
