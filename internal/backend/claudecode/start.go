@@ -125,12 +125,13 @@ func (a *agent) command() []string {
 // the background that nobody would hear of, no limit on how long our tools take. Files that are only named in
 // what is said (@name) are not read: it would ask nobody. A model that does not answer
 // is tried a few times within seconds, not for minutes: whoever asked for the turn
-// decides what comes then.
+// decides what comes then. Its shells are not the first ones, else each would look
+// for what a login is to begin with.
 var calm = []string{
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
 	"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
 	"MCP_TOOL_TIMEOUT=604800000", "CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT=604800000", "MAX_MCP_OUTPUT_TOKENS=100000",
-	"CLAUDE_CODE_DISABLE_ATTACHMENTS=1", "CLAUDE_CODE_MAX_RETRIES=3",
+	"CLAUDE_CODE_DISABLE_ATTACHMENTS=1", "CLAUDE_CODE_MAX_RETRIES=3", "SHLVL=1",
 }
 
 // environment is all the program knows besides its arguments. The key is not in it.
