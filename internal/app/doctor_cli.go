@@ -24,7 +24,7 @@ func (x *checkup) agentPrograms(ctx context.Context) {
 			continue
 		}
 		if s := seatOf(c); inImage(s) {
-			x.ok(c.CLI.Provider, "agent %s: runs in a container, whose image has to hold it", c.ID)
+			x.contained(ctx, c)
 		} else {
 			looked[c.CLI.Provider] = looked[c.CLI.Provider] || len(c.CLI.Command) == 0
 			x.configured(ctx, c)
