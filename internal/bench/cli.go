@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -62,7 +61,7 @@ func skipped(what, why string) row { return row{what: what, ours: "not measured:
 
 // each measures all CLI agents that are installed: the real programs, with a model
 // on the loopback that takes no time.
-func each(f func(ctx context.Context, dir string, k cliKind, path string) (row, error)) func(context.Context, string) ([]row, error) {
+func each(f func(ctx context.Context, dir string, k cliKind, path string) ([]row, error)) func(context.Context, string) ([]row, error) {
 	return func(ctx context.Context, dir string) ([]row, error) {
 		var rows []row
 		for _, k := range cliKinds {
@@ -75,7 +74,7 @@ func each(f func(ctx context.Context, dir string, k cliKind, path string) (row, 
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", k.name, err)
 			}
-			rows = append(rows, r)
+			rows = append(rows, r...)
 		}
 		return rows, nil
 	}
@@ -97,18 +96,19 @@ func (allows) Ended(context.Context, backend.ToolResult) (string, error) { retur
 type guest struct {
 	backend.Backend
 	hall *hall
+	room backend.Room // the hall itself, or something around it
 	talk []backend.Message
 }
 
 func newGuest(dir string, k cliKind, path, url string) (*guest, error) {
 	h, err := newHall(dir)
-	return &guest{Backend: k.open(path, url), hall: h}, err
+	return &guest{Backend: k.open(path, url), hall: h, room: h}, err
 }
 
 // say takes a turn.
 func (g *guest) say(ctx context.Context, text string) error {
 	g.talk = append(g.talk, backend.Message{From: backend.User, Text: text})
-	r, err := backend.Collect(g.Turn(ctx, backend.Input{System: cliSystem, Messages: g.talk, Thread: "talk", Room: g.hall}, allows{}), nil)
+	r, err := backend.Collect(g.Turn(ctx, backend.Input{System: cliSystem, Messages: g.talk, Thread: "talk", Room: g.room}, allows{}), nil)
 	g.talk = append(g.talk, backend.Message{From: backend.Assistant, Text: r.Text})
 	return err
 }
@@ -123,81 +123,30 @@ const cliWords = "And what do you think of that?"
 // cliTurns compares a turn with the same lines written to the same program by
 // hand: what is over that is ours. Both programs run all the time, and each is
 // asked by turns, so that both conversations are equally long.
-func cliTurns(ctx context.Context, dir string, k cliKind, path string) (row, error) {
+func cliTurns(ctx context.Context, dir string, k cliKind, path string) ([]row, error) {
 	srv := httptest.NewServer(k.serve(func() backendtest.Reply { return claudetest.Say("Nothing in particular.") }))
 	defer srv.Close()
 	g, err := newGuest(dir, k, path, srv.URL+k.path)
 	if err != nil {
-		return row{}, err
+		return nil, err
 	}
 	defer g.close()
 	if err := g.say(ctx, cliWords); err != nil {
-		return row{}, err
+		return nil, err
 	}
 	x, err := takeHand(ctx, k, g.hall, srv.URL+k.path)
 	if err != nil {
-		return row{}, err
+		return nil, err
 	}
 	defer x.kill()
 	if err := errors.Join(k.greet(x), k.say(x, cliWords)); err != nil {
-		return row{}, err
+		return nil, err
 	}
 	f, o, err := byTurns(few(41), func() error { return k.say(x, cliWords) }, func() error { return g.say(ctx, cliWords) })
 	if err != nil {
-		return row{}, err
+		return nil, err
 	}
-	return over("a turn of "+k.name+", no model latency", "the same lines by hand", f, o, 20*time.Millisecond), nil
-}
-
-// cliStarts takes the time from nothing until the program asks its model for the
-// first time. The floor is its own beginning: started, initialized and spoken to
-// by hand.
-func cliStarts(ctx context.Context, dir string, k cliKind, path string) (row, error) {
-	asked := make(chan time.Time, 100)
-	srv := httptest.NewServer(k.serve(func() backendtest.Reply {
-		asked <- time.Now()
-		return claudetest.Say("Nothing in particular.")
-	}))
-	defer srv.Close()
-	var floors, ours []time.Duration
-	for range few(7) {
-		g, err := newGuest(dir, k, path, srv.URL+k.path)
-		if err != nil {
-			return row{}, err
-		}
-		begin := time.Now()
-		err = g.say(ctx, cliWords)
-		if err != nil {
-			g.close()
-			return row{}, err
-		}
-		ours = append(ours, firstOf(asked).Sub(begin))
-		begin = time.Now()
-		x, err := takeHand(ctx, k, g.hall, srv.URL+k.path)
-		if err == nil {
-			err = errors.Join(k.greet(x), k.say(x, cliWords))
-			x.kill()
-		}
-		g.close()
-		if err != nil {
-			return row{}, err
-		}
-		floors = append(floors, firstOf(asked).Sub(begin))
-	}
-	return over(k.name+" started, until it asks its model", "started, initialized and spoken to by hand", middle(floors), middle(ours), 50*time.Millisecond), nil
-}
-
-// firstOf is the first of several times; there is one at least.
-func firstOf(times chan time.Time) time.Time {
-	all := []time.Time{<-times}
-	for {
-		select {
-		case t := <-times:
-			all = append(all, t)
-		default:
-			return slices.MinFunc(all, time.Time.Compare)
-		}
-	}
+	return []row{over("a turn of "+k.name+", no model latency", "the same lines by hand", f, o, 20*time.Millisecond)}, nil
 }
 
 // cancelOver is how much longer than the programs themselves an end may take.

@@ -78,6 +78,7 @@ func run(ctx context.Context, only []string) error {
 		}
 	}
 	var rows []row
+	var busy []string
 	for _, m := range measurements {
 		if len(only) > 0 && !slices.ContainsFunc(only, func(o string) bool { return m.name == o || strings.HasPrefix(m.name, o+"-") }) {
 			continue
@@ -87,17 +88,23 @@ func run(ctx context.Context, only []string) error {
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			return err
 		}
-		r, err := m.do(ctx, sub)
+		note, err := undisturbed(m.name, func() error {
+			r, err := m.do(ctx, sub)
+			rows = append(rows, r...)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		rows = append(rows, r...)
+		if note != "" {
+			busy = append(busy, note)
+		}
 	}
-	report(rows)
+	report(rows, busy)
 	return nil
 }
 
-func report(rows []row) {
+func report(rows []row, busy []string) {
 	fmt.Print(`# Benchmarks
 
 Written by ` + "`make bench`" + `. Floors and figures are taken in the same run on the same machine: compare the ratios.
@@ -115,6 +122,9 @@ Written by ` + "`make bench`" + `. Floors and figures are taken in the same run 
 			mark = ""
 		}
 		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", r.what, r.floor, r.ours, r.ratio, r.budget, mark)
+	}
+	if len(busy) > 0 {
+		fmt.Printf("\nThe machine had other work to do meanwhile, and more than a little: %s. What was measured then is too slow, floors as well.\n", strings.Join(busy, ", "))
 	}
 	fmt.Print(`
 How each is measured is in the comments of ` + "`internal/bench`" + `.
