@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"conclave/internal/event"
+	"conclave/internal/tui/text"
 	"conclave/internal/view"
 )
 
@@ -99,9 +100,15 @@ func (m *Model) askPermit(g view.Gate, whole string, reply func(m *Model, choice
 	}
 	p := &picker{where: atPermit, title: view.OneLine(g.Title), browse: true}
 	for _, c := range g.Choices {
-		p.rows = append(p.rows, pick{key: c.ID, text: cmp.Or(view.OneLine(c.Text), words[c.ID], c.ID)})
+		p.rows = append(p.rows, pick{key: c.ID, text: cmp.Or(words[c.ID], view.OneLine(c.Text), c.ID), more: capital(view.OneLine(c.Text))})
 	}
-	p.preview = func(m *Model, _ pick, width int) []string { return bodyLines(m.texts.of(g.Text), width) }
+	p.preview = func(m *Model, r pick, width int) []string { // what is asked, and what is chosen in full
+		out := bodyLines(m.texts.of(g.Text), width)
+		if r.more != "" {
+			out = append(out, append([]string{""}, text.Wrap(m.theme.Heading.Render(text.Clean(r.more)), width)...)...)
+		}
+		return out
+	}
 	p.chosen = func(m *Model, r pick) tea.Cmd {
 		m.closeTop()
 		return reply(m, r.key)

@@ -13,6 +13,7 @@ const (
 type prompt struct {
 	title, about string
 	field        field
+	optional     bool // nothing may be an answer
 	done         func(m *Model, s string) tea.Cmd
 }
 
@@ -34,7 +35,7 @@ func (p *prompt) Update(m *Model, msg tea.Msg) (tea.Cmd, bool) {
 		return nil, used
 	}
 	s := oneLine(p.field.text())
-	if s == "" {
+	if s == "" && !p.optional {
 		m.notify("Write something, or press Esc.")
 		return nil, true
 	}

@@ -20,7 +20,7 @@ func (m *Model) quit() tea.Cmd {
 		return nil
 	}
 	if m.busy() && m.driver.drives(flow) {
-		m.open(&ask{where: atLeaving, title: "Leave while agents are at work?", words: "Esc stays."})
+		m.open(&ask{where: atLeaving, title: "Leave while agents are at work?", words: "Esc stays; Ctrl+C again leaves it as it is."})
 		return nil
 	}
 	m.part()
@@ -104,7 +104,7 @@ func leaveActions() []Action {
 		{Name: "leave_background", Keys: []string{"b"}, Where: atLeaving, Title: "keep it running", Hint: 1,
 			About: "Keep it running in a background process",
 			Do:    func(m *Model, _ string) tea.Cmd { return m.background() }},
-		{Name: "leave_resumable", Keys: []string{"l"}, Where: atLeaving, Title: "leave it", Hint: 2,
+		{Name: "leave_resumable", Keys: []string{"l", "ctrl+c"}, Where: atLeaving, Title: "leave it", Hint: 2,
 			About: "Leave it as it is, to be resumed later",
 			Do: func(m *Model, _ string) tea.Cmd {
 				m.parting = fmt.Sprintf("It stands still until somebody takes it up: conclave resume %s", m.comeback())

@@ -50,8 +50,19 @@ func TestQuitToBackgroundFails(t *testing.T) {
 }
 
 func TestQuitLeavesItToBeResumed(t *testing.T) {
+	t.Run("chosen", func(t *testing.T) {
+		leavesIt(t, func(r robotAt) { r.Press("ctrl+c").See("Leave while").Click("Leave it as it is").Left() })
+	})
+	t.Run("Ctrl+C twice", func(t *testing.T) { // as its help says, and as on the command line
+		leavesIt(t, func(r robotAt) { r.Press("ctrl+c", "ctrl+c").Left() })
+	})
+}
+
+// leavesIt leaves a run that goes on, and finds that it is neither over nor driven.
+func leavesIt(t *testing.T, leave func(robotAt)) {
+	t.Helper()
 	a, r := busyPair(t)
-	r.Press("ctrl+c").See("Leave while").Click("Leave it as it is").Left()
+	leave(r)
 	id := sessionOf(t, a)
 	if p := r.Parting(); !strings.Contains(p, "conclave resume "+string(id)) {
 		t.Errorf("it says %q", p)

@@ -294,9 +294,10 @@ func TestTeamKeys(t *testing.T) {
 	c = p.teamTroubled()
 	p.see("cannot go on", " The budget of $5.00 is used up.", "lost")
 	p.press(key("a"))
-	p.see("Go on?")
-	p.press(key("y"))
-	if got := c.last(); got != (event.Replied{Gate: "trouble/1", Choice: event.TroubleRetry, Revision: 1, By: by}) {
+	p.see("Go on?", "The budget of $5.00 is used up.", "as much again")
+	p.letters("Be quick")
+	p.press(key("enter"))
+	if got := c.last(); got != (event.Replied{Gate: "trouble/1", Choice: event.TroubleRetry, Text: "Be quick", Revision: 1, By: by}) {
 		t.Errorf("said %+v", got)
 	}
 }
@@ -320,6 +321,34 @@ func TestTeamBegun(t *testing.T) {
 	if n := len(c.begun); n != 2 || c.begun[1].Team != "product" || c.begun[1].Task != "A shop" {
 		t.Errorf("%+v", c.begun)
 	}
+}
+
+// What is written is named, however long it is.
+func TestTeamWrites(t *testing.T) {
+	p := rehearse(t, 120, 40, "none")
+	p.teamBuilds()
+	input := `{"path":"about.html","content":"` + strings.Repeat("bread ", 5000) + `"}`
+	p.memberUses("front-end-2", "write", input)
+	p.inTeam("front-end-2", event.Called{Turn: one, Call: 2, Tools: []event.ToolCall{{ID: "w9", Name: "write", Input: []byte(strings.Replace(input, "about", "index", 1))}}})
+	p.see("F front-end-2 write about.html ✓", "F front-end-2 write index.html …")
+}
+
+// What one member did is what is shown of it; a team that is over does not say twice
+// what it came to, nor that everybody is idle.
+func TestTeamBoard(t *testing.T) {
+	p := rehearse(t, 120, 40, "none")
+	p.teamBuilds()
+	p.press(key("tab"), key("2"))
+	p.see("P pm, Product manager", "⋈ pm, 1 file")
+	p.press(key("3"))
+	p.see("F front-end-1, Front end", "○ page: Build the page")
+	p.gone("⋈ pm", "Merges")
+	p = rehearse(t, 120, 40, "none")
+	p.teamDone()
+	p.see("The page is there; the map was left out.", "It is over · 5 turns · 4 members")
+	p.gone("idle", "Success: The page")
+	p.press(key("tab"))
+	p.see("Success: The page is **there**")
 }
 
 // Everything fits at every size, in light and dark.

@@ -105,21 +105,23 @@ func (s *teamScreen) permission() (view.Gate, bool) {
 // permit asks whether a tool may be used.
 func (s *teamScreen) permit(m *Model) tea.Cmd {
 	g, _ := s.permission()
-	m.askPermit(g, "Allow it in this team", func(m *Model, choice string) tea.Cmd { return s.reply(m, g, choice) })
+	m.askPermit(g, "Allow it in this team", func(m *Model, choice string) tea.Cmd { return s.reply(m, g, choice, "") })
 	return nil
 }
 
-// goOn asks, and has a team that cannot go on go on.
+// goOn asks whether there is something to say with it, and has a team that cannot go
+// on by itself go on.
 func (s *teamScreen) goOn(m *Model) tea.Cmd {
 	g := *s.team.Trouble()
-	m.confirm("Go on?", view.OneLine(g.Title)+"\nIt goes on, with as much again of what had run out.", func(m *Model) tea.Cmd {
-		return s.reply(m, g, event.TroubleRetry)
-	})
+	about := text.Clean(view.OneLine(g.Title)) + "\n\nIt goes on with as much again of what had run out. What you write here is told to the leader; it may be nothing.\nEnter has it go on, Esc leaves it as it is."
+	p := newPrompt("Go on?", about, "", func(m *Model, words string) tea.Cmd { return s.reply(m, g, event.TroubleRetry, words) })
+	p.optional = true
+	m.open(p)
 	return nil
 }
 
-func (s *teamScreen) reply(m *Model, g view.Gate, choice string) tea.Cmd {
-	return s.tell(m, fact(event.Replied{Gate: g.Gate, Choice: choice, Revision: g.Revision, By: by}), "Not decided", nil)
+func (s *teamScreen) reply(m *Model, g view.Gate, choice, words string) tea.Cmd {
+	return s.tell(m, fact(event.Replied{Gate: g.Gate, Choice: choice, Text: words, Revision: g.Revision, By: by}), "Not decided", nil)
 }
 
 // enter opens what is marked: a file, a member, or a text to read.
@@ -174,7 +176,9 @@ func (s *teamScreen) foot(m *Model, width, height int) []string {
 // standing is how the team stands, and why.
 func (s *teamScreen) standing(m *Model) string {
 	t := s.team
-	if d := t.Ended; d != nil {
+	if d := t.Ended; d != nil && s.page == teamBoard { // which says what it has come to
+		return fmt.Sprintf("It is over · %s · %s", plural(t.Turns, "turn"), plural(len(t.Members), "member"))
+	} else if d != nil {
 		return capital(string(d.Status)) + prefixed(": ", cmp.Or(d.Why, view.Shorten(m.texts.of(d.Summary), 300)))
 	}
 	if g := t.Trouble(); g != nil {

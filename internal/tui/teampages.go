@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,13 +46,16 @@ func (s *teamScreen) boardRows() []teamRow {
 			return []string{s.m.theme.Dim.Render(text.Cut("Nobody was given a task yet.", w))}
 		}))
 	}
-	if len(s.team.Merges) > 0 {
+	var merges []teamRow
+	for i, x := range s.team.Merges {
+		if s.who == "" || s.who == x.Member {
+			merges = append(merges, s.mergeRow(i, x))
+		}
+	}
+	if len(merges) > 0 {
 		out = append(out, s.headRow("merges", "Merges"))
 	}
-	for i, x := range s.team.Merges {
-		out = append(out, s.mergeRow(i, x))
-	}
-	return out
+	return append(out, merges...)
 }
 
 // outcome is what a team that is over has come to.
@@ -76,9 +80,9 @@ func (s *teamScreen) outcome() []teamRow {
 
 // memberRow is a member with its state, its tasks and what it has used.
 func (s *teamScreen) memberRow(i int, x view.TeamMember) teamRow {
-	doing := x.State
-	if x.Doing != "" {
-		doing = x.Doing
+	doing := cmp.Or(x.Doing, x.State)
+	if s.team.Ended != nil && doing == view.MemberIdle { // as everybody is then
+		doing = ""
 	}
 	if x.State == view.MemberWorking || x.State == view.MemberAsking {
 		doing += " " + face(s.m.o.Now().Sub(x.Since))
@@ -96,8 +100,8 @@ func (s *teamScreen) memberRow(i int, x view.TeamMember) teamRow {
 	if x.Model != "" || x.Backend != "" {
 		facts = append(facts, strings.TrimSpace(view.OneLine(x.Backend+" "+x.Model)))
 	}
-	r := fixed("member/"+string(x.Agent), fmt.Sprint(doing, facts), func(w int) []string {
-		name := text.Pad(s.name(s.m, x.Agent)+s.m.theme.Dim.Render(prefixed(", ", view.OneLine(x.Title))), min(30, w/2))
+	r := fixed("member/"+string(x.Agent), fmt.Sprint(doing, facts, len(s.team.Members)), func(w int) []string {
+		name := text.Pad(s.fullName(x), min(s.nameWidth(), w/2))
 		return []string{
 			text.Cut(name+" "+s.memberStyle(s.m, x).Render(view.OneLine(doing)), w),
 			s.m.theme.Faint.Render(text.Cut("    "+strings.Join(facts, " · "), w)),
@@ -105,6 +109,20 @@ func (s *teamScreen) memberRow(i int, x view.TeamMember) teamRow {
 	})
 	r.ref = string(x.Agent)
 	return r
+}
+
+// fullName is a member with its title.
+func (s *teamScreen) fullName(x view.TeamMember) string {
+	return s.name(s.m, x.Agent) + s.m.theme.Dim.Render(prefixed(", ", view.OneLine(x.Title)))
+}
+
+// nameWidth is that of the longest name with its title.
+func (s *teamScreen) nameWidth() int {
+	w := 30
+	for _, x := range s.team.Members {
+		w = max(w, text.Width(s.fullName(x)))
+	}
+	return w
 }
 
 // taskMarks are how a task stands.

@@ -85,7 +85,7 @@ func (s *teamScreen) take(m *Model, x fed) tea.Cmd {
 		return nil
 	}
 	e := x.event
-	s.feed = s.feed.Apply(m.texts.thin(e))
+	s.feed = s.feed.Apply(m.texts.terse(e))
 	if r := view.AuditRowOf(e); r.Title != "" {
 		s.log = append(s.log, r)
 		if len(s.log) > maxTeamLog+maxTeamLog/4 {

@@ -166,6 +166,25 @@ func (t *texts) open() error {
 	return nil
 }
 
+// terse is an event without its long texts. Calls of tools are as they were made:
+// whoever shows them in a line, and keeps no more, has to read what they are about.
+func (t *texts) terse(e event.Event) event.Event {
+	switch b := e.Body.(type) {
+	case event.ToolCalled:
+		return e
+	case event.Called:
+		tools := b.Tools
+		b.Tools = nil
+		e.Body = b
+		e = t.thin(e)
+		b = e.Body.(event.Called)
+		b.Tools = tools
+		e.Body = b
+		return e
+	}
+	return t.thin(e)
+}
+
 // thin is an event without its long texts and without what is never shown.
 func (t *texts) thin(e event.Event) event.Event {
 	switch b := e.Body.(type) {

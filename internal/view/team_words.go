@@ -14,7 +14,11 @@ func (t Timeline) teamItem(e event.Event) Item {
 	case event.TeamStarted:
 		return Item{Kind: ItemStarted, Title: "team started" + prefixed(" by ", f.By) + prefixed(": ", f.Title) + bracketed(teamMode(f)), Detail: f.Task}
 	case event.Spawned:
-		return Item{Kind: ItemMember, Turn: f.Turn, Title: "brings in " + string(f.Member) + prefixed(" as ", f.Role), Ref: string(f.Member)}
+		title := "brings in " + string(f.Member)
+		if f.Role != string(f.Member) { // most are called by what they are
+			title += prefixed(" as ", f.Role)
+		}
+		return Item{Kind: ItemMember, Turn: f.Turn, Title: title, Ref: string(f.Member)}
 	case event.Tasked:
 		return Item{Kind: ItemTask, Turn: f.Turn, Title: words(" ", "gives", string(f.Owner), "the task", f.Task) + prefixed(": ", f.Title), Detail: f.Detail, Ref: f.Task}
 	case event.Mailed:
