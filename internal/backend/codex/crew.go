@@ -1,8 +1,10 @@
 package codex
 
-// wake is said to Codex when an agent of its own has ended while it was not at work:
-// what that came to is in its conversation, and it does not look by itself.
-const wake = "An agent that you started has ended; what it came to is in its notification. Go on with your task, or, if others still work and you need them first, end your turn: you will be told when they end."
+// wake is said to Codex when an agent of its own has ended while it was not at work.
+// What that came to is in its conversation then, or, with the second kind of agents
+// that Codex has, where its tool finds it; it looks for neither by itself.
+const wake = "An agent that you started has ended. What it came to is in its notification; if there is none, wait_agent brings it. " +
+	"Go on with your task. If you cannot before others have ended, end your turn: you will be told when they have."
 
 // A crew is the agents that Codex has started by itself in a turn of ours. They work
 // in threads of their own, also when the turn that started them has ended.
@@ -11,13 +13,32 @@ type crew struct {
 	// seen are the threads that have begun a turn.
 	seen map[string]bool
 	// ended: one has ended since Codex spoke. One that ends while Codex works is told
-	// to it by itself.
+	// to it by itself, before it ends its turn.
 	ended bool
+	// Those of the second kind write instead, and what they write is read when a tool
+	// has returned and not before. Mail: one has ended since.
+	writes map[string]bool
+	mail   bool
 }
 
-func newCrew() crew { return crew{at: map[string]string{}, seen: map[string]bool{}} }
+func newCrew() crew {
+	return crew{at: map[string]string{}, seen: map[string]bool{}, writes: map[string]bool{}}
+}
 
 func (c *crew) busy() bool { return len(c.at) > 0 }
+
+// news: Codex has not heard of all that have ended.
+func (c *crew) news() bool { return c.ended || c.mail }
+
+// heard notes what Codex has done since.
+func (c *crew) heard(i item) {
+	switch _, tool := i.call(); {
+	case i.Type == "agentMessage":
+		c.ended = false
+	case tool, i.Type == "dynamicToolCall":
+		c.mail = false
+	}
+}
 
 // began notes that an agent has begun a turn.
 func (c *crew) began(thread, turn string) { c.at[thread], c.seen[thread] = turn, true }
@@ -26,7 +47,7 @@ func (c *crew) began(thread, turn string) { c.at[thread], c.seen[thread] = turn,
 func (c *crew) over(thread string) {
 	if _, ok := c.at[thread]; ok {
 		delete(c.at, thread)
-		c.ended = true
+		c.ended, c.mail = c.ended || !c.writes[thread], c.mail || c.writes[thread]
 	}
 }
 
@@ -42,6 +63,7 @@ func (c *crew) starts(i item) {
 		}
 	case i.Type == "subAgentActivity" && i.Activity == "started":
 		threads = append(threads, i.Agent)
+		c.writes[i.Agent] = true
 	}
 	for _, id := range threads {
 		if !c.seen[id] {
@@ -70,6 +92,6 @@ func (t *turn) crewed(method string, u update) error {
 // ours. The version that this was written with does not.
 func (t *turn) adopt(method string, u update) {
 	if method == "turn/started" && t.done && !t.begins && u.Turn.ID != t.id {
-		t.id, t.done, t.state, t.crew.ended = u.Turn.ID, false, turnState{}, false
+		t.id, t.done, t.state, t.crew.ended, t.crew.mail = u.Turn.ID, false, turnState{}, false, false
 	}
 }

@@ -21,7 +21,17 @@ const kid = "t-kid"
 
 // crew has the fake start an agent in its first turn, if it is one that does.
 func (f *fakeCodex) crew(t *fakeThread, at func(object) object) {
-	if t.Turns > 0 || f.like != "crew" && f.like != "busy" {
+	if t.Turns > 0 {
+		return
+	}
+	if f.like == "post" { // one of the second kind ends while the answer is being given
+		f.tell("item/completed", at(object{"item": object{"type": "subAgentActivity", "id": "spawn", "kind": "started", "agentThreadId": kid}}))
+		f.tell("turn/started", object{"threadId": kid, "turn": object{"id": "u-kid"}})
+		f.tell("turn/completed", object{"threadId": kid, "turn": object{"id": "u-kid", "status": "completed"}})
+		f.tell("thread/tokenUsage/updated", object{"threadId": kid, "turnId": "u-kid", "tokenUsage": object{"last": object{"inputTokens": 100}}})
+		f.tell("item/completed", at(object{"item": object{"type": "agentMessage", "id": "item-0", "text": ""}}))
+	}
+	if f.like != "crew" && f.like != "busy" {
 		return
 	}
 	f.tell("item/completed", at(object{"item": object{
@@ -45,10 +55,12 @@ func (f *fakeCodex) crewed(t *fakeThread) {
 // A turn that Codex has ended while an agent of its own works is not over: when that
 // ends the next one is begun, and what the agent used counts.
 func TestWoken(t *testing.T) {
-	s := newSeat(t, "crew", scene(says("Waiting."), backendtest.Reply{Needs: []string{"has ended"}, Parts: says("It came to this.").Parts}), 0)
-	got, err := s.say(t.Context(), user("hello"))
-	if err != nil || got.Text != "Waiting.\n\nIt came to this." || got.Usage.Input != 100 {
-		t.Errorf("said %q with %+v, %v", got.Text, got.Usage, err)
+	for _, like := range []string{"crew", "post"} {
+		s := newSeat(t, like, scene(says("Waiting."), backendtest.Reply{Needs: []string{"has ended"}, Parts: says("It came to this.").Parts}), 0)
+		got, err := s.say(t.Context(), user("hello"))
+		if err != nil || got.Text != "Waiting.\n\nIt came to this." || got.Usage.Input != 100 {
+			t.Errorf("%s: said %q with %+v, %v", like, got.Text, got.Usage, err)
+		}
 	}
 }
 
@@ -70,24 +82,37 @@ func spawns() backendtest.Reply {
 	return calls("multi_agent_v1:spawn_agent", `{"message":"CHILD TASK"}`)
 }
 
-// The real Codex ends its turn while an agent of its own works: the turn goes on when
-// that has ended, and Codex is told what it came to.
+// The real Codex ends its turn while an agent of its own works, of either kind that it
+// has: the turn goes on when that has ended, and Codex is told what it came to.
 func TestAgentOfItsOwn(t *testing.T) {
 	t.Parallel()
+	t.Run("v1", func(t *testing.T) {
+		t.Parallel()
+		agentOfItsOwn(t, spawns(), 2)
+	})
+	t.Run("v2", func(t *testing.T) {
+		t.Parallel()
+		agentOfItsOwn(t, calls("collaboration:spawn_agent", `{"message":"CHILD TASK","task_name":"kid"}`), 2, "-c", "features.multi_agent_v2=true")
+	})
+}
+
+func agentOfItsOwn(t *testing.T, spawn backendtest.Reply, reported int, args ...string) {
 	r := newReal(t, func(q openaitest.Request) backendtest.Reply {
-		child := firstUser(q) == "CHILD TASK"
+		child := firstUser(q) == "CHILD TASK" || strings.Contains(q.Sent, "NEW_TASK")
 		switch {
-		case child && q.Turns == 0:
+		case child && !strings.Contains(q.Sent, "echo worked"):
 			return runs("sleep 1; echo worked")
 		case child:
 			return says("forty-two")
 		case q.Turns == 0:
-			return spawns()
+			return spawn
 		case strings.Contains(q.Sent, "forty-two"):
 			return says("It came to forty-two.")
+		case strings.Contains(q.Sent, "wait_agent brings it"):
+			return calls("collaboration:wait_agent", "{}")
 		}
 		return says("Waiting.")
-	})
+	}, args...)
 	steward := &clitest.Steward{}
 	got, err := backend.Collect(r.Turn(t.Context(), r.input("talk", user("go")), steward), nil)
 	if err != nil || !strings.HasPrefix(got.Text, "Waiting.") || !strings.HasSuffix(got.Text, "It came to forty-two.") {
@@ -97,7 +122,7 @@ func TestAgentOfItsOwn(t *testing.T) {
 		t.Errorf("%d requests used %+v", n, got.Usage)
 	}
 	began, _ := steward.Tools()
-	if len(began) != 2 || len(steward.Asked()) != 1 {
+	if len(began) != reported || len(steward.Asked()) != 1 {
 		t.Errorf("reported were %v, and asked %v", began, steward.Asked())
 	}
 }

@@ -148,14 +148,14 @@ func (t *turn) began(ctx context.Context, i item) error {
 
 // ended reports what came of it, and passes on the news.
 func (t *turn) ended(ctx context.Context, i item, ours bool) error {
+	if ours {
+		t.crew.heard(i)
+	}
 	switch i.Type {
 	case "userMessage":
 		t.unheard = slices.DeleteFunc(t.unheard, func(n cli.News) bool { return n.Mark == i.ClientID })
 		return nil
 	case "agentMessage":
-		if ours {
-			t.crew.ended = false
-		}
 		if ours && !t.said.whole[i.ID] {
 			t.text(i.ID, i.Text)
 		}

@@ -26,10 +26,11 @@ type real struct {
 	sent []openaitest.Request
 }
 
-// newReal starts a fake provider; Codex itself is started by the first turn.
-func newReal(t *testing.T, answer openaitest.Answer) *real {
+// newReal starts a fake provider; Codex itself is started by the first turn, with
+// these arguments before all others.
+func newReal(t *testing.T, answer openaitest.Answer, args ...string) *real {
 	t.Helper()
-	program := clitest.Installed(t, clitest.Codex)
+	program := append([]string{clitest.Installed(t, clitest.Codex)}, args...)
 	r := &real{room: clitest.NewRoom(t)}
 	srv := httptest.NewServer(openaitest.Handler(func(q openaitest.Request) backendtest.Reply {
 		r.mu.Lock()
@@ -38,7 +39,7 @@ func newReal(t *testing.T, answer openaitest.Answer) *real {
 		return answer(q)
 	}))
 	t.Cleanup(srv.Close)
-	r.Backend = codex.New(backend.Program{Provider: "codex", Model: "test-model", Command: []string{program}, BaseURL: srv.URL + "/v1"}, secret)
+	r.Backend = codex.New(backend.Program{Provider: "codex", Model: "test-model", Command: program, BaseURL: srv.URL + "/v1"}, secret)
 	t.Cleanup(func() { _ = r.Backend.(backend.Closer).Close() })
 	return r
 }

@@ -143,11 +143,11 @@ func (t *turn) goOn(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		return true, t.begin(ctx, name, text, nil)
-	case t.crew.ended:
+	case t.crew.news():
 		return true, t.begin(ctx, newMark(), wake, nil)
 	case t.crew.busy():
 		return true, t.x.Until(ctx, func() bool {
-			return len(t.unheard) > 0 || t.crew.ended || !t.crew.busy() || t.left || t.ending || !t.done
+			return len(t.unheard) > 0 || t.crew.news() || !t.crew.busy() || t.left || t.ending || !t.done
 		})
 	}
 	t.end()
@@ -214,7 +214,7 @@ func ignore(rpc.Message) error { return nil }
 // begin starts a turn in the native thread.
 func (t *turn) begin(ctx context.Context, name, text string, images []backend.Image) error {
 	t.done, t.state, t.early, t.begins = false, turnState{}, nil, true
-	t.crew.ended = false // it is told with the turn
+	t.crew.ended, t.crew.mail = false, false // it is told with the turn
 	input := words(text)
 	for _, i := range images {
 		input = append(input, userInput{Type: "image", URL: dataURL(i)})
