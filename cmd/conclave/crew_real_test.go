@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -91,7 +92,7 @@ func (c *crew) torment(t *testing.T, rng *rand.Rand, most int) (kills int) {
 	var driver *process
 	var all sync.WaitGroup
 	next := 1 + rng.IntN(4)
-	c.act = func(a asked) (backendtest.Reply, bool) {
+	c.acts(func(a asked) (backendtest.Reply, bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if a.n < next || kills == most {
@@ -114,7 +115,7 @@ func (c *crew) torment(t *testing.T, rng *rand.Rand, most int) (kills int) {
 			}
 		})
 		return backendtest.Reply{}, false
-	}
+	})
 	args := []string{"team", "run", "crew.yaml", "Make three. [goal]"}
 	for tries := 0; !t.Failed(); tries++ {
 		if tries > most {
@@ -155,21 +156,20 @@ func killedWithNews(t *testing.T, of mix) {
 	t.Helper()
 	c := crewOf(t, of, "", "", []chore{{"one", "ann"}})
 	c.more = map[string]string{"[said:1]": "ann"}
-	busy, killed := make(chan struct{}), false
-	c.act = func(a asked) (backendtest.Reply, bool) {
+	busy, killed := make(chan struct{}), atomic.Bool{}
+	c.acts(func(a asked) (backendtest.Reply, bool) {
 		switch {
 		case a.who != "ann":
 		case !a.tool && !strings.Contains(a.Sent, "until test"):
 			close(busy)
 			return claudetest.Reply(claudetest.Use("Bash", fields{"command": "until test -e go.txt; do sleep 0.1; done; echo waited", "description": "wait"})), true
-		case !killed && strings.Contains(a.Sent, "[said:1]"):
-			killed = true
+		case strings.Contains(a.Sent, "[said:1]") && killed.CompareAndSwap(false, true):
 			kill(t, c.programs()["ann"], syscall.SIGKILL)
 		case strings.Contains(a.Sent, "[said:1]") && !strings.Contains(a.Sent, "[made]"):
 			return made("one"), true
 		}
 		return backendtest.Reply{}, false
-	}
+	})
 	x := c.start(t, "team", "run", "crew.yaml", "Make one. [goal]")
 	<-busy
 	y := c.start(t, "team", "message", "team-", "--to", "ann", "[said:1] a word")
@@ -198,7 +198,7 @@ func TestSixPrograms(t *testing.T) {
 	c := crewOf(t, claudes, `, permissions: {rules: {ask: ["command(touch *)"]}}`, "", stage)
 	var mu sync.Mutex
 	here, together := map[string]bool{}, make(chan struct{})
-	c.act = func(a asked) (backendtest.Reply, bool) {
+	c.acts(func(a asked) (backendtest.Reply, bool) {
 		if a.who != "leader" && !a.tool {
 			mu.Lock()
 			if here[a.who] = true; len(here) == 6 {
@@ -222,7 +222,7 @@ func TestSixPrograms(t *testing.T) {
 			return made("part-2"), true
 		}
 		return backendtest.Reply{}, false
-	}
+	})
 	x := c.start(t, "team", "run", "--ask", "crew.yaml", "Make six. [goal]")
 	<-together
 	for n := range 3 {

@@ -33,7 +33,7 @@ func endsWithAShell(t *testing.T, of mix, s syscall.Signal) {
 	nap := fmt.Sprintf("8%d", time.Now().UnixNano()%1e9)
 	c := crewOf(t, of, "", "", []chore{{"one", "ann"}})
 	var once sync.Once
-	c.act = func(a asked) (reply backendtest.Reply, instead bool) {
+	c.acts(func(a asked) (reply backendtest.Reply, instead bool) {
 		if a.who == "ann" {
 			once.Do(func() {
 				command := strings.ReplaceAll("nohup sleep N1 & env -i setsid sh -c 'trap \"\" TERM; sleep N2; :' & sleep N3", "N", nap)
@@ -41,7 +41,7 @@ func endsWithAShell(t *testing.T, of mix, s syscall.Signal) {
 			})
 		}
 		return reply, instead
-	}
+	})
 	asleep := func(n string) bool { return running("sleep\x00" + nap + n + "\x00") }
 	x := c.start(t, "team", "run", "crew.yaml", "Make one. [goal]")
 	deadline := time.Now().Add(limit)

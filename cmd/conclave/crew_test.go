@@ -31,10 +31,10 @@ type crew struct {
 	plan  [][]chore
 	roles map[string]bool   // besides makers
 	more  map[string]string // what else is written to whom, by its mark
-	// act, if set, is what somebody does instead; false leaves it to the plan.
-	act func(a asked) (backendtest.Reply, bool)
 
-	mu   sync.Mutex
+	mu sync.Mutex
+	// act, if set, is what somebody does instead; false leaves it to the plan.
+	act  func(a asked) (backendtest.Reply, bool)
 	got  map[string][]claudetest.Request // by who asked
 	pids map[string]map[string]bool      // of everybody's program, as they were seen
 }
@@ -65,6 +65,13 @@ agents:
 	return c
 }
 
+// acts sets what somebody does instead of what the plan wants.
+func (c *crew) acts(act func(a asked) (backendtest.Reply, bool)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.act = act
+}
+
 var whoIsIt = regexp.MustCompile(`You are ([a-z0-9-]+), `)
 
 // answer is what the model says.
@@ -93,9 +100,10 @@ func (c *crew) answer(r claudetest.Request) backendtest.Reply {
 		}
 		c.pids[who][pid] = true
 	}
+	act := c.act
 	c.mu.Unlock()
-	if c.act != nil {
-		if reply, ok := c.act(a); ok {
+	if act != nil {
+		if reply, ok := act(a); ok {
 			return reply
 		}
 	}
