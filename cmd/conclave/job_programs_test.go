@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"conclave/internal/backend/backendtest"
@@ -26,10 +25,9 @@ import (
 // anywhere.
 type clerk struct {
 	*project
-	// act, if set, is what the model does instead; false leaves it to the plan.
-	act func(q query) (backendtest.Reply, bool)
 
 	mu   sync.Mutex
+	act  func(q query) (backendtest.Reply, bool) // see does
 	got  []query
 	done map[string]int // how often each step was taken, by its mark
 }
@@ -91,9 +89,10 @@ func text(v any) string {
 func (c *clerk) answer(q query) backendtest.Reply {
 	c.mu.Lock()
 	c.got = append(c.got, q)
+	act := c.act
 	c.mu.Unlock()
-	if c.act != nil {
-		if reply, ok := c.act(q); ok {
+	if act != nil {
+		if reply, ok := act(q); ok {
 			return reply
 		}
 	}
@@ -109,6 +108,13 @@ func (c *clerk) answer(q query) backendtest.Reply {
 		}
 	}
 	return claudetest.Say("That is all.")
+}
+
+// does has the model do something instead; false leaves it to the plan.
+func (c *clerk) does(act func(q query) (backendtest.Reply, bool)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.act = act
 }
 
 // A step is something the model does, and the mark by which it knows that it has.
@@ -227,16 +233,28 @@ func (c *clerk) over(t *testing.T, id string) view.Job {
 		}
 	}
 	c.sound(t)
-	endDrivers(c.dir)
-	c.nobodyLeft(t)
-	c.quiet(t)
-	c.unmarked(t, event.FlowID(id))
+	c.gone(t, id)
 	return j
 }
 
+// gone is that nothing is left of a job, once whoever drove it has come to an end.
+func (c *clerk) gone(t *testing.T, id string) {
+	t.Helper()
+	dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, d := range dirs {
+		if cwd, err := os.Readlink(d); err == nil && cwd == c.dir {
+			awaitGone(t, filepath.Base(filepath.Dir(d)))
+		}
+	}
+	c.nobodyLeft(t)
+	c.quiet(t)
+	c.unmarked(t, event.FlowID(id))
+}
+
 // A real program plans a job in a place in which it can write nothing but the plan,
-// by our tools; it is asked to change the plan, and does in the same conversation; it
-// carries it out with its own tools, and completes it.
+// by our tools; it stops early and is told to go on, is asked to change the plan, and
+// does so in the same conversation; it carries it out with its own tools, and
+// completes it.
 //
 // IP-01 IP-02 IP-04 IP-05 IP-06
 func TestJobByProgram(t *testing.T) {
@@ -245,6 +263,13 @@ func TestJobByProgram(t *testing.T) {
 		t.Run(program, func(t *testing.T) {
 			t.Parallel()
 			c := clerkOf(t, "", program)
+			var pause sync.Once
+			c.does(func(q query) (reply backendtest.Reply, ok bool) {
+				if q.job() && strings.Contains(q.talk, "[seen]") {
+					pause.Do(func() { reply, ok = claudetest.Say("Shall I go on?"), true })
+				}
+				return reply, ok
+			})
 			id := c.begins(t)
 			if got := c.in(id, "plan.md"); !strings.Contains(got, "[plan 1]") {
 				t.Errorf("plan.md is %q", got)
@@ -274,7 +299,7 @@ func (c *clerk) kept(t *testing.T) {
 		has, lack []string // in the conversation
 		may, not  []string // tools
 	}{
-		{"initial", []string{"The job begins.", "4711 francs", "Read-only file system", "is not written in this phase"}, nil,
+		{"initial", []string{"The job begins.", "4711 francs", "Read-only file system", "is not written in this phase", "Shall I go on?", "You stopped before"}, nil,
 			[]string{"next_phase_todos", "todo_complete", "job_complete", "write", "edit"}, []string{"todo_rewind", "Write", "Edit", "NotebookEdit", "apply_patch"}},
 		{"revise", []string{"The job begins.", "[planned 1]", "4711 francs", "Shorter, please."}, []string{"This is what was said before"},
 			[]string{"next_phase_todos", "address_comment", "write"}, []string{"todo_rewind", "Write", "Edit"}},
@@ -316,71 +341,6 @@ func (c *clerk) kept(t *testing.T) {
 	}
 }
 
-// running is the pid of the job's program.
-func (c *clerk) running(which string) (pid string) {
-	c.rooms(func(id, _ string, cmd []byte) {
-		program, rest, _ := strings.Cut(string(cmd), "\x00")
-		if filepath.Base(program) == which && (strings.Contains(rest, "--input-format") || strings.Contains(rest, "app-server")) {
-			pid = id
-		}
-	})
-	return pid
-}
-
-// Whoever drives a job is killed while its program plans and while it works, and so
-// is the program itself. Each time the job goes on, in the same conversation: nothing
-// that was done is done again.
-//
-// IP-04 IP-07
-func TestJobByProgramKilled(t *testing.T) {
-	t.Parallel()
-	for _, program := range clerks {
-		t.Run(program, func(t *testing.T) {
-			t.Parallel()
-			c := clerkOf(t, "", program)
-			now := make(chan string, 1)
-			var planning, one, two sync.Once
-			c.act = func(q query) (reply backendtest.Reply, ok bool) {
-				tactical := q.offers("todo_rewind")
-				switch {
-				case !q.job():
-				case !tactical && strings.Contains(q.talk, "[read]"):
-					planning.Do(func() { now <- "planning"; reply, ok = q.shell("sleep 1000 # [stuck]"), true })
-				case tactical && strings.Contains(q.talk, "[one done]"):
-					two.Do(func() { now <- "working"; reply, ok = q.shell("sleep 1000 # [stuck]"), true })
-				case tactical && strings.Contains(q.talk, "[made]"):
-					one.Do(func() { kill(t, c.running(q.program), syscall.SIGKILL) })
-				}
-				return reply, ok
-			}
-			id := strings.TrimSpace(c.output(t, "job", "new", "--config", "job.yaml", "--review", "true", "-d", "Compare the offers", "--doc", "offers"))
-			<-now
-			endDrivers(c.dir)
-			c.start(t, "resume", id).ends(5)
-			if j := c.job(t, id); j.State != view.JobReview {
-				t.Fatalf("it is %s (%s)\n%s", j.State, j.Why, c.output(t, "log", id))
-			}
-			c.start(t, "job", "approve", id).ends(0)
-			<-now
-			endDrivers(c.dir)
-			c.start(t, "resume", id).ends(0)
-			c.over(t, id)
-			for _, mark := range []string{"[read]", "[made]"} {
-				if n := c.done[mark]; n != 1 {
-					t.Errorf("%s was done %d times", mark, n)
-				}
-			}
-			all := c.asked()
-			for phase, brief := range map[string]string{"initial": "The job begins.", "tactical": "The plan stands."} {
-				q := all[phase][len(all[phase])-1]
-				if n := strings.Count(q.talk, brief); n != 1 {
-					t.Errorf("%s: told %d times what to do: %s", phase, n, q.talk)
-				}
-			}
-		})
-	}
-}
-
 var placeOfJob = regexp.MustCompile(`Its workspace is ([^ ]+): work on the files there`)
 
 // carries is what the agents of a run do that carries a phase out: they answer, vote
@@ -415,7 +375,7 @@ func carries(q query) (backendtest.Reply, bool) {
 func TestJobByRunOfPrograms(t *testing.T) {
 	t.Parallel()
 	c := clerkOf(t, "planning: {execute_with: run}\norchestrator: {defer_voting_until_all_answered: true}\n", clerks...)
-	c.act = carries
+	c.does(carries)
 	id := c.begins(t)
 	c.start(t, "job", "approve", id).ends(0)
 	c.start(t, "job", "wait", id).ends(0)
@@ -446,7 +406,7 @@ func TestCompanionIsAProgram(t *testing.T) {
 		t.Run(program, func(t *testing.T) {
 			t.Parallel()
 			c := clerkOf(t, "", program)
-			c.act = func(q query) (backendtest.Reply, bool) {
+			c.does(func(q query) (backendtest.Reply, bool) {
 				switch {
 				case !q.offers("read_workspace_file"):
 					return backendtest.Reply{}, false
@@ -458,7 +418,7 @@ func TestCompanionIsAProgram(t *testing.T) {
 					return claudetest.Say("I have read it before."), true
 				}
 				return claudetest.Say("It is all about Atlas."), true
-			}
+			})
 			id := c.begins(t)
 			for _, x := range []struct{ ask, answer string }{{"What is it about?", "It is all about Atlas."}, {"And now?", "I have read it before."}} {
 				if got := c.output(t, "job", "ask", id, x.ask); !strings.Contains(got, x.answer) {
@@ -484,9 +444,7 @@ func TestCompanionIsAProgram(t *testing.T) {
 				t.Errorf("it has made %v", found)
 			}
 			c.sound(t)
-			endDrivers(c.dir)
-			c.nobodyLeft(t)
-			c.quiet(t)
+			c.gone(t, id)
 		})
 	}
 }
