@@ -126,7 +126,9 @@ func (s *Server) gate(ctx context.Context, flow event.FlowID, g view.Gate) gate 
 	if one.Choices == nil {
 		one.Choices = []event.Choice{}
 	}
-	one.HTML = s.render(one.Text).HTML
+	if g.Kind != event.GatePermission { // what is allowed is read to the letter
+		one.HTML = s.render(one.Text).HTML
+	}
 	if at, ok := g.Closes(); ok {
 		one.Closes = at
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"conclave/internal/event"
+	"conclave/internal/view"
 )
 
 func teamDesk(t *testing.T) *desk {
@@ -293,5 +294,18 @@ func TestTeamBegins(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is to be allowed is shown to the letter; what is said about trouble is prose.
+func TestGateText(t *testing.T) {
+	s := &Server{Options: Options{Control: newWorld()}}
+	g := view.Gate{Asked: event.Asked{Kind: event.GatePermission, Text: event.Inline("shell: rm *.log *.tmp\nin the directory /x")}}
+	if got := s.gate(t.Context(), "team-1", g); got.HTML != "" || got.Text != g.Text.Text {
+		t.Errorf("%+v", got)
+	}
+	g.Kind = event.GateTrouble
+	if got := s.gate(t.Context(), "team-1", g); got.HTML == "" {
+		t.Errorf("%+v", got)
 	}
 }

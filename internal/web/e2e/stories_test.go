@@ -66,6 +66,9 @@ func TestTeamFromTaskToResult(t *testing.T) {
 // SR-07 SR-11
 func TestTeamIsStopped(t *testing.T) { newStage(t).play(t, "teamstop", "CONFIG=") }
 
+// SR-05 SR-08
+func TestTeamAsks(t *testing.T) { newStage(t).play(t, "teamgates", "CONFIG=") }
+
 func TestSessionAndRun(t *testing.T) { newStage(t).play(t, "sessions") }
 
 // Acceptance check 12: with nothing but Go and git the program is built, serves the

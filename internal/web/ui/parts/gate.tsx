@@ -11,6 +11,14 @@ export interface GateData {
 
 const names: Record<string, string> = { launch: "A run is to be launched", permission: "A tool wants your permission", plan: "A plan waits for you", override: "A winner was chosen", review: "A plan waits for you", trouble: "It cannot go on by itself" };
 
+// choice is the label of an answer. What is said about trouble calls going on by its
+// name.
+function choice(g: GateData, c: GateData["choices"][number]): string {
+  const text = c.text || c.id;
+  if (g.kind === "trouble" && c.id === "retry" && c.text) return "Retry: " + text;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 export function GateCard({ g, flow }: { g: GateData; flow: string }) {
   const task = useTask();
   const [text, setText] = useState("");
@@ -23,7 +31,7 @@ export function GateCard({ g, flow }: { g: GateData; flow: string }) {
         <Area label="What you want to say with it" rows={1} value={text} onText={setText} placeholder="Anything to say with it (optional)" />
         <Trouble of={task.problem} />
         <div class="actions">
-          {g.choices.map((c, i) => <Button key={c.id} small kind={i === 0 ? "main" : "plain"} busy={task.busy} onClick={() => reply(c.id)}>{c.text || c.id}</Button>)}
+          {g.choices.map((c, i) => <Button key={c.id} small kind={i === 0 ? "main" : "plain"} busy={task.busy} onClick={() => reply(c.id)}>{choice(g, c)}</Button>)}
         </div>
         {g.closes && <p class="muted small">Without an answer: {g.default || "nothing"} <Ago at={g.closes} lead="by " /></p>}
       </div>
