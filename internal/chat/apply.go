@@ -1,8 +1,6 @@
 package chat
 
 import (
-	"slices"
-
 	"conclave/internal/event"
 	"conclave/internal/flow"
 )
@@ -21,11 +19,11 @@ func (s *Session) apply(e event.Event) []flow.Command {
 	case event.Said, event.Replied, event.Revised, event.Renamed, event.CancelRequested:
 		s.inbox = append(s.inbox, e)
 	case event.Refused:
-		s.taken(b.Ref)
+		s.inbox.Take(b.Ref)
 	case event.Admitted:
 		return s.admit(b)
 	case event.Closed:
-		s.taken(b.Reply)
+		s.inbox.Take(b.Reply)
 		if t := s.last(); t != nil && t.Gate != nil && t.Gate.Gate == b.Gate {
 			t.Gate.Closed, t.Gate.ClosedAt = &b, e.At
 		}
@@ -57,19 +55,8 @@ func (s *Session) apply(e event.Event) []flow.Command {
 	return nil
 }
 
-// taken takes out of the inbox what has its verdict.
-func (s *Session) taken(ref string) (event.Event, bool) {
-	i := slices.IndexFunc(s.inbox, func(e event.Event) bool { return e.ID == ref })
-	if i < 0 {
-		return event.Event{}, false
-	}
-	e := s.inbox[i]
-	s.inbox = slices.Delete(s.inbox, i, i+1)
-	return e, true
-}
-
 func (s *Session) admit(a event.Admitted) []flow.Command {
-	e, ok := s.taken(a.Ref)
+	e, ok := s.inbox.Take(a.Ref)
 	if !ok {
 		return nil // a damaged log; Check says so
 	}

@@ -34,10 +34,8 @@ import (
 // A Session is one conversation. The zero value waits for its SessionStarted. It
 // is not safe for concurrent use.
 type Session struct {
-	s state
-	// inbox is what waits for a verdict, oldest first. It is empty whenever
-	// nothing is due, so a checkpoint need not carry it.
-	inbox []event.Event
+	s     state
+	inbox flow.Inbox
 }
 
 var (
@@ -104,12 +102,9 @@ func (s *Session) CheckpointVersion() int { return 1 }
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.
 func (s *Session) Checkpoint() ([]byte, error) {
-	if len(s.inbox) > 0 {
-		return nil, fmt.Errorf("chat: checkpoint while %d inputs wait for a verdict", len(s.inbox))
-	}
-	p, err := json.Marshal(s.s)
+	p, err := s.inbox.Checkpoint(s.s)
 	if err != nil {
-		return nil, fmt.Errorf("chat: checkpoint: %w", err)
+		return nil, fmt.Errorf("chat: %w", err)
 	}
 	return p, nil
 }

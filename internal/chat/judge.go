@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"conclave/internal/event"
+	"conclave/internal/flow"
 )
 
 // Codes of refusals. What a person reads is the sentence beside them.
@@ -26,7 +27,7 @@ func (s *Session) verdict() (event.Fact, bool) {
 		return event.Fact{}, false
 	}
 	e := s.inbox[0]
-	accepted := event.Fact{ID: "admitted/" + e.ID, Body: event.Admitted{Ref: e.ID}}
+	accepted := flow.Admit(e)
 	var v *verdict
 	switch b := e.Body.(type) {
 	case event.Said:
@@ -47,7 +48,7 @@ func (s *Session) verdict() (event.Fact, bool) {
 	if v == nil {
 		return accepted, true
 	}
-	return event.Fact{ID: "refused/" + e.ID, Body: event.Refused{Ref: e.ID, Code: v.code, Why: v.why}}, true
+	return flow.Refuse(e, v.code, v.why, false), true
 }
 
 func (s *Session) judgeSaid(b event.Said) *verdict {

@@ -80,3 +80,14 @@ func Settle(l *budget.Ledger, request string, u event.Usage) {
 	}
 	l.Settle(request, u.Amount())
 }
+
+// Proposes reports whether what an agent puts forward is something that it wants to
+// be so, and not a request to be let do something: it has a verdict that whoever
+// takes the turn up has to know.
+func Proposes(b event.Body) bool {
+	switch b.(type) {
+	case event.Requested, event.Wished:
+		return false
+	}
+	return true
+}

@@ -1,8 +1,6 @@
 package job
 
 import (
-	"slices"
-
 	"conclave/internal/dialog"
 	"conclave/internal/event"
 	"conclave/internal/flow"
@@ -121,20 +119,9 @@ func (j *Job) report(e event.Event) []flow.Command {
 	return nil
 }
 
-// taken takes out of the inbox what has its verdict.
-func (j *Job) taken(ref string) (event.Event, bool) {
-	i := slices.IndexFunc(j.inbox, func(e event.Event) bool { return e.ID == ref })
-	if i < 0 {
-		return event.Event{}, false
-	}
-	e := j.inbox[i]
-	j.inbox = slices.Delete(j.inbox, i, i+1)
-	return e, true
-}
-
 // refuse turns something down, and with it the turn if that is over.
 func (j *Job) refuse(b event.Refused) []flow.Command {
-	e, ok := j.taken(b.Ref)
+	e, ok := j.inbox.Take(b.Ref)
 	if !ok {
 		return nil
 	}
@@ -142,7 +129,7 @@ func (j *Job) refuse(b event.Refused) []flow.Command {
 	if !theirs || !j.current(e.Agent, t) {
 		return nil
 	}
-	if proposes(e.Body) {
+	if dialog.Proposes(e.Body) {
 		j.s.Turn.judged(Verdict{ID: e.ID, Call: call, Why: b.Why, Over: b.Over})
 	}
 	if !b.Over {
@@ -176,17 +163,8 @@ func put(b event.Body) (t event.Turn, call string, ok bool) {
 	return event.Turn{}, "", false
 }
 
-// proposes reports whether it is something that a tool of the job puts forward.
-func proposes(b event.Body) bool {
-	switch b.(type) {
-	case event.Requested, event.Wished:
-		return false
-	}
-	return true
-}
-
 func (j *Job) admit(a event.Admitted) []flow.Command {
-	e, ok := j.taken(a.Ref)
+	e, ok := j.inbox.Take(a.Ref)
 	if !ok {
 		return nil // a damaged log; Check says so
 	}
@@ -195,7 +173,7 @@ func (j *Job) admit(a event.Admitted) []flow.Command {
 			return nil
 		}
 		do := j.proposed(e)
-		if proposes(e.Body) {
+		if dialog.Proposes(e.Body) {
 			j.s.Turn.judged(Verdict{ID: e.ID, Call: call, Over: j.ending()})
 		}
 		return do

@@ -30,7 +30,6 @@
 package job
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -44,10 +43,8 @@ import (
 // A Job is one job. The zero value waits for its JobStarted. It is not safe for
 // concurrent use.
 type Job struct {
-	s state
-	// inbox is what waits for a verdict, oldest first. It is empty whenever
-	// nothing is due, so a checkpoint need not carry it.
-	inbox []event.Event
+	s     state
+	inbox flow.Inbox
 }
 
 var (
@@ -141,16 +138,11 @@ func (j *Job) CheckpointVersion() int { return 1 }
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.
 func (j *Job) Checkpoint() ([]byte, error) {
-	if len(j.inbox) > 0 {
-		return nil, fmt.Errorf("job: checkpoint while %d inputs wait for a verdict", len(j.inbox))
+	p, err := j.inbox.Checkpoint(j.s)
+	if err != nil {
+		return nil, fmt.Errorf("job: %w", err)
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // what a tool was called with comes back as it was
-	if err := enc.Encode(j.s); err != nil {
-		return nil, fmt.Errorf("job: checkpoint: %w", err)
-	}
-	return buf.Bytes(), nil
+	return p, nil
 }
 
 // Restore returns a job to a checkpoint of the same version.

@@ -7,6 +7,7 @@ import (
 
 	"conclave/internal/dialog"
 	"conclave/internal/event"
+	"conclave/internal/flow"
 )
 
 // Codes of refusals. What a person or a model reads is the sentence beside them.
@@ -43,7 +44,7 @@ func (j *Job) verdict() (event.Fact, bool) {
 		return event.Fact{}, false
 	}
 	e := j.inbox[0]
-	accepted := event.Fact{ID: "admitted/" + e.ID, Agent: e.Agent, Body: event.Admitted{Ref: e.ID}}
+	accepted := flow.Admit(e)
 	var v *verdict
 	if t, _, theirs := put(e.Body); theirs {
 		if v = j.judgeTurn(e.Agent, t); v == nil {
@@ -57,9 +58,7 @@ func (j *Job) verdict() (event.Fact, bool) {
 	if v == nil {
 		return accepted, true
 	}
-	return event.Fact{ID: "refused/" + e.ID, Agent: e.Agent, Body: event.Refused{
-		Ref: e.ID, Code: v.code, Why: v.why, Over: v.over,
-	}}, true
+	return flow.Refuse(e, v.code, v.why, v.over), true
 }
 
 // judge says why what a person says cannot be taken in.

@@ -210,7 +210,7 @@ func (j *Job) calledOff() event.Fact {
 // asked takes in what a person is asked.
 func (j *Job) asked(b event.Asked) {
 	if b.Kind == event.GatePermission {
-		if e, ok := j.taken(b.Ref); ok {
+		if e, ok := j.inbox.Take(b.Ref); ok {
 			if w, ok := e.Body.(event.Wished); ok {
 				j.s.Ask(e, w, b, j.s.Clock.Up)
 			}
@@ -243,7 +243,7 @@ const keptGates = 32
 
 // closed takes in what a person has decided.
 func (j *Job) closed(e event.Event, b event.Closed) []flow.Command {
-	j.taken(b.Reply)
+	j.inbox.Take(b.Reply)
 	if w, text := j.s.Decide(b); w != nil {
 		return []flow.Command{flow.Tell{Work: w.Turn.Key(w.Agent), Note: Note{
 			Kind: NotePermission, Gate: b.Gate, Choice: b.Choice, Text: text,

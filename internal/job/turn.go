@@ -151,7 +151,7 @@ func (j *Job) settle(request string, u event.Usage) {
 }
 
 func (j *Job) grant(b event.Granted) {
-	e, ok := j.taken(b.Request)
+	e, ok := j.inbox.Take(b.Request)
 	if !ok {
 		return
 	}

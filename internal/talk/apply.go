@@ -90,22 +90,11 @@ func (s *Session) report(e event.Event) {
 	}
 }
 
-// taken takes out of the inbox what has its verdict.
-func (s *Session) taken(ref string) (event.Event, bool) {
-	i := slices.IndexFunc(s.inbox, func(e event.Event) bool { return e.ID == ref })
-	if i < 0 {
-		return event.Event{}, false
-	}
-	e := s.inbox[i]
-	s.inbox = slices.Delete(s.inbox, i, i+1)
-	return e, true
-}
-
 // refuse turns something down, and with it the turn if that is over: its agent
 // says nothing more. A wanted run is remembered: the call that wanted it may be cut
 // off before its agent has noted why.
 func (s *Session) refuse(b event.Refused) {
-	e, ok := s.taken(b.Ref)
+	e, ok := s.inbox.Take(b.Ref)
 	if !ok {
 		return
 	}
@@ -127,7 +116,7 @@ func (s *Session) refuse(b event.Refused) {
 }
 
 func (s *Session) admit(a event.Admitted) []flow.Command {
-	e, ok := s.taken(a.Ref)
+	e, ok := s.inbox.Take(a.Ref)
 	if !ok {
 		return nil // a damaged log; Check says so
 	}

@@ -7,6 +7,7 @@ import (
 
 	"conclave/internal/dialog"
 	"conclave/internal/event"
+	"conclave/internal/flow"
 )
 
 // Codes of refusals. What a person or a model reads is the sentence beside them.
@@ -41,7 +42,7 @@ func (s *Session) verdict() (event.Fact, bool) {
 		return event.Fact{}, false
 	}
 	e := s.inbox[0]
-	accepted := admitted(e)
+	accepted := flow.Admit(e)
 	var v *verdict
 	switch b := e.Body.(type) {
 	case event.Wanted:
@@ -58,13 +59,7 @@ func (s *Session) verdict() (event.Fact, bool) {
 	if v == nil {
 		return accepted, true
 	}
-	return event.Fact{ID: "refused/" + e.ID, Agent: e.Agent, Body: event.Refused{
-		Ref: e.ID, Code: v.code, Why: v.why, Over: v.over,
-	}}, true
-}
-
-func admitted(e event.Event) event.Fact {
-	return event.Fact{ID: "admitted/" + e.ID, Agent: e.Agent, Body: event.Admitted{Ref: e.ID}}
+	return flow.Refuse(e, v.code, v.why, v.over), true
 }
 
 // judge says why what a person says cannot be taken in.

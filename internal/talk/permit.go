@@ -44,7 +44,7 @@ func (s *Session) judgeWish(e event.Event, b event.Wished) (event.Fact, *verdict
 	case s.s.Turn.Stopped:
 		return event.Fact{}, &verdict{codeStopped, "The person has stopped this turn.", true}
 	case slices.Contains(s.s.Allowed, b.Hash):
-		return admitted(e), nil
+		return flow.Admit(e), nil
 	case !s.rules().Permission.On:
 		return event.Fact{}, &verdict{code: codeDenied, why: "This needs the permission of a person, and there is nobody to ask."}
 	}
@@ -60,7 +60,7 @@ var permissionChoices = []event.Choice{
 
 // wished opens the question that a wish has become.
 func (s *Session) wished(a event.Asked) {
-	e, ok := s.taken(a.Ref)
+	e, ok := s.inbox.Take(a.Ref)
 	if !ok {
 		return
 	}

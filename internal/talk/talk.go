@@ -28,7 +28,6 @@
 package talk
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -42,10 +41,8 @@ import (
 // A Session is one conversation. The zero value waits for its SessionStarted. It
 // is not safe for concurrent use.
 type Session struct {
-	s state
-	// inbox is what waits for a verdict, oldest first. It is empty whenever
-	// nothing is due, so a checkpoint need not carry it.
-	inbox []event.Event
+	s     state
+	inbox flow.Inbox
 }
 
 var (
@@ -153,18 +150,11 @@ func (s *Session) CheckpointVersion() int { return 3 }
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.
 func (s *Session) Checkpoint() ([]byte, error) {
-	if len(s.inbox) > 0 {
-		return nil, fmt.Errorf("talk: checkpoint while %d inputs wait for a verdict", len(s.inbox))
+	p, err := s.inbox.Checkpoint(s.s)
+	if err != nil {
+		return nil, fmt.Errorf("talk: %w", err)
 	}
-	// What a tool was called with must come back as it was written, so nothing
-	// is escaped on the way.
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s.s); err != nil {
-		return nil, fmt.Errorf("talk: checkpoint: %w", err)
-	}
-	return buf.Bytes(), nil
+	return p, nil
 }
 
 // Restore returns a session to a checkpoint of the same version.

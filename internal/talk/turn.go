@@ -153,7 +153,7 @@ func (s *Session) settle(request string, u event.Usage) {
 }
 
 func (s *Session) grant(b event.Granted) {
-	e, ok := s.taken(b.Request)
+	e, ok := s.inbox.Take(b.Request)
 	if !ok {
 		return
 	}

@@ -45,7 +45,7 @@ func (s *Session) want(id string) *Want {
 
 // found is a wanted run, which may just be getting its verdict.
 func (s *Session) found(id string) *Want {
-	if e, ok := s.taken(id); ok {
+	if e, ok := s.inbox.Take(id); ok {
 		if b, ok := e.Body.(event.Wanted); ok {
 			s.addWant(newWant(e, b))
 		}
@@ -85,7 +85,7 @@ func (s *Session) amend(b event.Amended) {
 }
 
 func (s *Session) closeGate(e event.Event, b event.Closed) []flow.Command {
-	s.taken(b.Reply)
+	s.inbox.Take(b.Reply)
 	for _, w := range s.s.Wants {
 		if w.asking() && w.gate() == b.Gate {
 			w.Closed, w.ClosedAt = &b, e.At

@@ -151,21 +151,10 @@ func (t *Team) recorded(e event.Event) {
 	}
 }
 
-// taken takes out of the inbox what has its verdict.
-func (t *Team) taken(ref string) (event.Event, bool) {
-	i := slices.IndexFunc(t.inbox, func(e event.Event) bool { return e.ID == ref })
-	if i < 0 {
-		return event.Event{}, false
-	}
-	e := t.inbox[i]
-	t.inbox = slices.Delete(t.inbox, i, i+1)
-	return e, true
-}
-
 // refuse turns something down, and with it the take if that is over. A take that
 // the budget has ended is taken again if a person allows more.
 func (t *Team) refuse(b event.Refused) []flow.Command {
-	e, ok := t.taken(b.Ref)
+	e, ok := t.inbox.Take(b.Ref)
 	if !ok {
 		return nil
 	}
@@ -174,7 +163,7 @@ func (t *Team) refuse(b event.Refused) []flow.Command {
 	if !theirs || m == nil {
 		return nil
 	}
-	if proposes(e.Body) {
+	if dialog.Proposes(e.Body) {
 		m.Turn.judged(Verdict{ID: e.ID, Call: call, Why: b.Why})
 	}
 	if q, ok := e.Body.(event.Requested); ok && b.Code == event.RefusedWait {
@@ -217,17 +206,8 @@ func put(b event.Body) (x event.Turn, call string, ok bool) {
 	return event.Turn{}, "", false
 }
 
-// proposes reports whether it is something that a tool of the team puts forward.
-func proposes(b event.Body) bool {
-	switch b.(type) {
-	case event.Requested, event.Wished:
-		return false
-	}
-	return true
-}
-
 func (t *Team) admit(a event.Admitted) []flow.Command {
-	e, ok := t.taken(a.Ref)
+	e, ok := t.inbox.Take(a.Ref)
 	if !ok {
 		return nil // a damaged log; Check says so
 	}
@@ -236,7 +216,7 @@ func (t *Team) admit(a event.Admitted) []flow.Command {
 		if m == nil {
 			return nil // a damaged log; Check says so
 		}
-		if proposes(e.Body) {
+		if dialog.Proposes(e.Body) {
 			m.Turn.judged(Verdict{ID: e.ID, Call: call})
 		}
 		return t.proposed(m, e)
@@ -268,7 +248,7 @@ func (t *Team) admit(a event.Admitted) []flow.Command {
 
 // proposed takes in what a member has put forward and was admitted.
 func (t *Team) proposed(m *member, e event.Event) []flow.Command {
-	if _, waits := e.Body.(event.Awaited); proposes(e.Body) && !waits {
+	if _, waits := e.Body.(event.Awaited); dialog.Proposes(e.Body) && !waits {
 		t.s.Idle = 0
 	}
 	switch b := e.Body.(type) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/internal/dialog"
 	"conclave/internal/event"
 	"conclave/internal/flow"
 )
@@ -160,7 +161,7 @@ func (c *checker) admit(seq uint64, b event.Admitted) {
 		c.Report(seq, "admits %q, of a take that is over", b.Ref)
 		return
 	}
-	if proposes(e.Body) && e.Agent != "" && c.finish {
+	if dialog.Proposes(e.Body) && e.Agent != "" && c.finish {
 		c.Report(seq, "admits %q after the team's work was finished", b.Ref)
 	}
 	leads := e.Agent == c.leader

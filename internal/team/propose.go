@@ -28,7 +28,7 @@ func (t *Team) judgeTurn(e event.Event, x event.Turn) *verdict {
 // judgeProposal judges what a member puts forward in the take it is in.
 func (t *Team) judgeProposal(e event.Event, accepted event.Fact) (event.Fact, *verdict) {
 	m := t.member(e.Agent)
-	if proposes(e.Body) && t.s.Finish != nil {
+	if dialog.Proposes(e.Body) && t.s.Finish != nil {
 		if t.leads(m) {
 			return accepted, &verdict{code: codeOver, why: "You have finished the team's work already. End your turn."}
 		}

@@ -32,7 +32,6 @@
 package team
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -46,10 +45,8 @@ import (
 // A Team is one team. The zero value waits for its TeamStarted. It is not safe for
 // concurrent use.
 type Team struct {
-	s state
-	// inbox is what waits for a verdict, oldest first. It is empty whenever
-	// nothing is due, so a checkpoint need not carry it.
-	inbox []event.Event
+	s     state
+	inbox flow.Inbox
 }
 
 var (
@@ -128,16 +125,11 @@ func (t *Team) CheckpointVersion() int { return 2 }
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.
 func (t *Team) Checkpoint() ([]byte, error) {
-	if len(t.inbox) > 0 {
-		return nil, fmt.Errorf("team: checkpoint while %d inputs wait for a verdict", len(t.inbox))
+	p, err := t.inbox.Checkpoint(t.s)
+	if err != nil {
+		return nil, fmt.Errorf("team: %w", err)
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // what a tool was called with comes back as it was
-	if err := enc.Encode(t.s); err != nil {
-		return nil, fmt.Errorf("team: checkpoint: %w", err)
-	}
-	return buf.Bytes(), nil
+	return p, nil
 }
 
 // Restore returns a team to a checkpoint of the same version.

@@ -89,7 +89,7 @@ func (t *Team) asked(b event.Asked) {
 		}
 		return
 	}
-	e, ok := t.taken(b.Ref)
+	e, ok := t.inbox.Take(b.Ref)
 	if !ok {
 		return
 	}
@@ -101,7 +101,7 @@ func (t *Team) asked(b event.Asked) {
 // closed ends a question, and has go on who waits for the answer.
 func (t *Team) closed(b event.Closed) []flow.Command {
 	if b.Reply != "" {
-		t.taken(b.Reply)
+		t.inbox.Take(b.Reply)
 	}
 	if t.s.Gate != nil && t.s.Gate.Gate == b.Gate {
 		return t.mended(b)

@@ -241,7 +241,7 @@ func (t *Team) settle(request string, u event.Usage) {
 }
 
 func (t *Team) grant(b event.Granted) {
-	e, ok := t.taken(b.Request)
+	e, ok := t.inbox.Take(b.Request)
 	if !ok {
 		return
 	}
