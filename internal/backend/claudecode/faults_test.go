@@ -227,16 +227,18 @@ func TestLongTool(t *testing.T) {
 	}
 }
 
-// A process whose model failed is kept for the next turn.
+// A process whose model failed is kept for the next turn, and what that had cost is
+// counted, once.
 func TestKeptAfterFailure(t *testing.T) {
 	t.Parallel()
 	room := clitest.NewRoom(t)
 	b := claudecode.New(part(t, "fails", nil), "")
 	defer b.(backend.Closer).Close()
 	in := backend.Input{Thread: "t", Room: room, Messages: []backend.Message{{From: backend.User, Text: "Begin."}}}
-	for range 2 {
-		if _, err := backend.Collect(b.Turn(t.Context(), in, &clitest.Steward{}), nil); backend.KindOf(err) != backend.Overloaded {
-			t.Errorf("the turn ended with %v", err)
+	for _, cost := range []event.Money{event.Dollar / 4, 0} { // the program says what all has cost, the same both times
+		r, err := backend.Collect(b.Turn(t.Context(), in, &clitest.Steward{}), nil)
+		if backend.KindOf(err) != backend.Overloaded || r.Usage.Cost != cost {
+			t.Errorf("the turn ended with %v and had cost %d", err, r.Usage.Cost)
 		}
 	}
 	if n := len(room.Starts()); n != 1 {
