@@ -79,8 +79,9 @@ func LoadTeam(path string) (*Team, error) {
 // ParseTeam reads one from memory; name is the file it stands for.
 func ParseTeam(name string, src []byte) (*Team, error) { return parseTeam(name, src, nil) }
 
-// DescribesTeam reports whether a file looks like the description of a team, and
-// not like a configuration: by its keys, however much else is wrong with it.
+// DescribesTeam reports whether a file is meant as the description of a team, and not
+// as a configuration: by its keys, however much else is wrong with it, and where
+// those do not tell by the folder it is in.
 func DescribesTeam(path string) bool {
 	src, err := read(path)
 	if err != nil {
@@ -88,27 +89,37 @@ func DescribesTeam(path string) bool {
 	}
 	root, ok := newReader(path).open(src)
 	if !ok || !isMap(root) {
-		return false
+		return amongTeams(path)
 	}
 	own := []string{"leader", "roles", "phases", "limits"}
 	theirs := []string{"orchestrator", "agent", "timeout_settings", "planning", "ui"}
-	n := 0
+	n, named, staffed := 0, false, false
 	for _, v := range pairs(root) {
 		switch name, _ := keyName(v.Key); {
 		case slices.Contains(own, name):
 			n++
 		case slices.Contains(theirs, name):
 			n -= len(own)
+		case name == "agents": // both have them
+			staffed = true
+		case slices.Contains([]string{"name", "title", "about"}, name):
+			named = true
 		}
 	}
-	return n > 0
+	return n > 0 || n == 0 && !staffed && (named || amongTeams(path))
+}
+
+// amongTeams reports whether a file is where descriptions of teams are kept.
+func amongTeams(path string) bool {
+	abs, err := filepath.Abs(path)
+	return err == nil && filepath.Base(filepath.Dir(abs)) == "teams"
 }
 
 func parseTeam(name string, src []byte, exists func(named) error) (*Team, error) {
 	var t teaming
 	r := newReader(name)
 	r.keys = sync.OnceValue(TeamKeys)
-	r.empty = "the description of a team is empty; it needs name, leader and roles"
+	r.empty = "the description of a team is empty; it needs roles, each with a name"
 	if root, ok := r.open(src); ok {
 		whole := entry{file: name, key: "the description of a team", node: root}
 		if fill(r, whole, teamRows(), &t); isMap(root) {

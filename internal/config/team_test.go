@@ -98,7 +98,7 @@ func TestTeamRefusals(t *testing.T) {
 		{smallTeam + "phases:\n  - {name: A, roles: [pn]}\n", `team.yaml:3:23: there is no role "pn"; did you mean "pm"?`},
 		{smallTeam + "phases: [{name: A, roles: []}]\n", `the phase "A" has no roles`},
 		{smallTeam + "limits: {turn_timeout: soon}\n", "turn_timeout must be a time such as 20m or 1h30m, not \"soon\""},
-		{"", "the description of a team is empty; it needs name, leader and roles"},
+		{"", "the description of a team is empty; it needs roles, each with a name"},
 		{smallTeam + "limits: {session_timeout: 3}\n", "session_timeout must be a time such as 20m or 1h30m, not 3; 3 what? Write 3m for minutes, 3s for seconds"},
 		{smallTeam + "limits: {turn_timeout: 20 minutes}\n", "did you mean 20m?"},
 		{smallTeam + "limits: {turn_timeout: 1.5 Hours}\n", "did you mean 1.5h?"},
@@ -139,7 +139,11 @@ func TestDescribesTeam(t *testing.T) {
 		"roles: [{name: pm}]\nagents: []\n":         true,
 		"agents: []\n":                              false,
 		"agents: []\norchestrator: {}\nroles: []\n": false,
-		": :\n": false,
+		": :\n":                       false,
+		"":                            false,
+		"name: x\n":                   true,
+		"title: X\nagents: []\n":      false,
+		"name: x\norchestrator: {}\n": false,
 	} {
 		file := filepath.Join(dir, "x.yaml")
 		if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
@@ -147,6 +151,16 @@ func TestDescribesTeam(t *testing.T) {
 		}
 		if got := config.DescribesTeam(file); got != want {
 			t.Errorf("%q describes a team: %v", src, got)
+		}
+	}
+	// Where the keys do not tell, the folder does.
+	for src, want := range map[string]bool{"": true, "# to be written\n": true, ": :\n": true, "agents: []\n": false, "ui: {}\n": false} {
+		file := filepath.Join(dir, "teams", "x.yaml")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(src), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if got := config.DescribesTeam(file); got != want {
+			t.Errorf("among teams %q describes one: %v", src, got)
 		}
 	}
 	inside := filepath.Join(dir, ".conclave", "teams", "team-1", "tree", "x.yaml")
