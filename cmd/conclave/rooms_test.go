@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -196,7 +197,7 @@ func (l *lodging) outside(t *testing.T, pid int) []probe {
 		{"another's home", "cat " + home + "/theirs.json; ls " + home + " && echo DONE", unseen},
 		{"our environment", fmt.Sprintf("cat /proc/%d/environ", pid), unseen},
 		{"every environment", `cat /proc/$PPID/environ /proc/[0-9]*/environ | tr '\0' '\n' | grep -a canary-o'f' && echo DONE; echo looked`, "looked"},
-		{"our files", fmt.Sprintf("for d in fd root cwd; do ls /proc/%d/$d/ && echo DONE; done", pid), unseen},
+		{"our files", fmt.Sprintf("(cd /proc/%d; for d in root cwd; do ls $d/ && echo DONE; done; for f in fd/*; do readlink $f || head -c 1 $f && echo DONE; done)", pid), unseen},
 		{"the event log", "cat " + l.dir + "/.conclave/conclave.db", unseen},
 		{"our socket", fmt.Sprintf("ls %s/conclave-%d && echo DONE", l.home, os.Getuid()), unseen},
 		{"to write at the user's home", write(l.home + "/.bashrc"), unwritten},
@@ -380,4 +381,34 @@ func TestDoctorOfImages(t *testing.T) {
 	found(t, bare, control.Trouble, area, "neither bash nor zsh")
 	found(t, bare, control.Trouble, area, "it will not reach its model")
 	found(t, bare, control.Trouble, area, "ended with 127")
+}
+
+// SR-12 Killed with a real program in whatever sandbox, a run is resumed, and ends
+// what was left there.
+func TestRoomsKilled(t *testing.T) {
+	t.Parallel()
+	lodge(t, func(t *testing.T, l *lodging) {
+		stuck := make(chan struct{})
+		var first atomic.Bool
+		l.furnish(t, "", func(r claudetest.Request, last string) backendtest.Reply {
+			if first.CompareAndSwap(false, true) {
+				close(stuck)
+				return claudetest.Reply(claudetest.Use("Bash", fields{"command": "setsid sleep 86395 & sleep 86396", "description": "wait"}))
+			}
+			return ends(r, last, "It is done.")
+		})
+		x := l.start(t, "run", "--json", "--config", "team.yaml", "a task")
+		<-stuck
+		x.says(x.out, `sleep 86396`)
+		if err := syscall.Kill(x.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		x.ends(-1)
+		y := l.start(t, "resume", "--json")
+		y.ends(0)
+		if _, r := ran(t, y.out.String()); r.Status != "success" || r.FinalAnswer != "It is done." || r.Resumed != 1 {
+			t.Errorf("the result is %+v", r)
+		}
+		l.empty(t)
+	})
 }
