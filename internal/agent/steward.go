@@ -10,6 +10,7 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/live"
 	"conclave/internal/policy"
+	"conclave/internal/tool"
 )
 
 // host is the turn as a backend that runs its own loop sees it, for as long as
@@ -18,7 +19,8 @@ import (
 // asked about beside them, so that neither waits for the other: a call may take as
 // long as a person does.
 type host struct {
-	t *turn
+	t   *turn
+	ctx context.Context // the turn's: what a call came to is recorded, also of one that is given up
 
 	mu      sync.Mutex
 	gone    bool
@@ -94,9 +96,9 @@ func (h *host) Call(ctx context.Context, c event.ToolCall) (res backend.ToolResu
 		}
 	}()
 	if event.IsOutcome(c.Name) && t.offers(c.Name) {
-		res, t.trouble = t.conclude(ctx, c)
+		res, t.trouble = t.conclude(h.ctx, c)
 	} else {
-		res, t.trouble = t.serve(ctx, c)
+		res, t.trouble = h.serve(ctx, c)
 	}
 	return res
 }
@@ -114,18 +116,29 @@ func (t *turn) conclude(ctx context.Context, c event.ToolCall) (backend.ToolResu
 // serve runs a tool for a backend's own loop. News comes with the result, unless
 // that ends the turn: then nobody would act on it, and it begins the next. In a
 // paused run the result is held back, since the backend would go on with it.
-func (t *turn) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult, error) {
-	if _, err := t.port.Submit(ctx, t.fact("tool-call", event.ToolCalled{Turn: t.turn, Tool: c})); err != nil {
+//
+// A backend that gives the call up hears nothing of it, and the turn is none the
+// worse: it may have grown tired of waiting.
+func (h *host) serve(ctx context.Context, c event.ToolCall) (backend.ToolResult, error) {
+	t := h.t
+	if _, err := t.port.Submit(h.ctx, t.fact("tool-call", event.ToolCalled{Turn: t.turn, Tool: c})); err != nil {
 		return backend.ToolResult{}, err
 	}
-	res, err := t.use(ctx, c)
+	done, err := t.runTogether(ctx, []event.ToolCall{c})
+	if err != nil && ctx.Err() != nil && h.ctx.Err() == nil {
+		return t.returned(h.ctx, c, tool.Failed("The call was given up before it had returned."))
+	}
 	if err != nil {
 		return backend.ToolResult{}, err
 	}
-	if res.End = t.closed; res.End {
+	res, err := t.returned(h.ctx, c, done[0])
+	if err != nil {
+		return backend.ToolResult{}, err
+	}
+	if res.End = t.closed; res.End || ctx.Err() != nil {
 		return res, nil
 	}
-	news, err := t.heard(ctx)
+	news, err := t.heard(h.ctx)
 	if err != nil {
 		return backend.ToolResult{}, err
 	}

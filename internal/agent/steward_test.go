@@ -47,6 +47,41 @@ func bash(line string) policy.Action {
 	return policy.Action{Tool: "Bash", Kind: policy.Command, Target: line}
 }
 
+// A call that the program gives up, because it takes too long for it, is recorded as
+// that, and the turn goes on.
+func TestProgramGivesACallUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sp := &speaker{traits: program()}
+		sp.speak = func(n int, _ backend.Input) reply {
+			if n > 1 {
+				return loops(nil, call("3", "vote", `{"agent_id":"agent1","reason":"Good."}`))
+			}
+			return does(func(ctx context.Context, s backend.Steward) error {
+				short, give := context.WithTimeout(ctx, time.Minute)
+				defer give()
+				if res := s.Call(short, call("1", "look", `{}`)); !res.Error || res.End {
+					return fmt.Errorf("the call came to %+v", res)
+				}
+				if res := s.Call(ctx, call("2", "new_answer", `{"content":"Mine."}`)); !res.End {
+					return fmt.Errorf("not taken: %s", res.Text)
+				}
+				return nil
+			})
+		}
+		k := &kit{verdict: policy.Verdict{Decision: policy.Allow}, room: chamber{"a room"}, tools: []tool.Tool{takes("look", time.Hour)}}
+		events := agenttest.New(single(), "Say it.", equipped("a", sp, k)).Play(t, mem.New())
+		if f := agenttest.Finished(t, events); f.Status != event.StatusSuccess || f.Answer.Text != "Mine." {
+			t.Errorf("it ended as %+v", f)
+		}
+		if failed := agenttest.Bodies[event.Failed](events, "a"); len(failed) > 0 {
+			t.Errorf("failed: %+v", failed)
+		}
+		if r := agenttest.Bodies[event.ToolReturned](events, "a"); len(r) != 1 || !r[0].Error || !strings.Contains(r[0].Result.Text, "given up") {
+			t.Errorf("returned: %+v", r)
+		}
+	})
+}
+
 // What a program does by itself is in the log like any tool call, bounded and
 // without secrets, and what it asks for is judged by the rules.
 func TestProgramIsRecorded(t *testing.T) {

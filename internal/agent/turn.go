@@ -151,7 +151,7 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	}
 	t.calls++
 	t.begun, t.partial = false, ""
-	h := &host{t: t}
+	h := &host{t: t, ctx: ctx}
 	reply, err := t.hearOut(ctx, h)
 	h.leave()
 	if t.trouble != nil {
