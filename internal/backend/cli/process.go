@@ -202,7 +202,7 @@ func (p *Process) Ended() *backend.Error {
 	if p.exit > 128 {
 		how = fmt.Sprintf("%s was ended in the middle of its turn by signal %d", p.name, p.exit-128)
 	}
-	if said := p.Complaints(); said != "" {
+	if said := grave(p.Complaints()); said != "" {
 		how += "; it complained: " + said
 	}
 	kind := backend.Broken
@@ -210,6 +210,17 @@ func (p *Process) Ended() *backend.Error {
 		kind, how = backend.Garbled, fmt.Sprintf("what %s writes cannot be read: %v", p.name, p.readErr)
 	}
 	return &backend.Error{Kind: kind, Message: how, Err: p.err}
+}
+
+// grave are complaints without mere warnings: those are no reason to end.
+func grave(complaints string) string {
+	var out strings.Builder
+	for line := range strings.Lines(complaints) {
+		if !strings.HasPrefix(line, "WARNING: ") {
+			out.WriteString(line)
+		}
+	}
+	return strings.TrimSpace(out.String())
 }
 
 // A tail keeps the end of what is written to it.

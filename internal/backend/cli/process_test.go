@@ -68,6 +68,14 @@ func TestComplaints(t *testing.T) {
 	}
 }
 
+// What it only warned of is not why it ended.
+func TestWarnings(t *testing.T) {
+	p, _, _ := run(t, `echo "WARNING: proceeding all the same" >&2; kill -9 $$`)
+	if err := p.Ended(); strings.Contains(err.Error(), "complained") {
+		t.Errorf("ended with %v", err)
+	}
+}
+
 // A program that does not read holds nobody up, and is ended with all it started,
 // though it ignores being asked. // SR-07
 func TestStubborn(t *testing.T) {
