@@ -169,8 +169,10 @@ func (t *Team) whoWorks() string {
 
 func sentence(s string) string { return strings.TrimRight(strings.TrimSpace(s), ". ") }
 
+// stoppedWords is why a member is gone that was stopped. The leader reads it, to
+// whom "you" is itself; the windows call whoever sits at them so.
 func stoppedWords(by string) string {
-	if by == "" {
+	if by == "" || by == "you" {
 		return "it was stopped by a person"
 	}
 	return "it was stopped by " + by
