@@ -31,6 +31,19 @@ func TestNewsIsToldOnce(t *testing.T) {
 	}
 }
 
+// A program that dies of the first words of a session, and has not kept them, tells
+// nothing of it: what it never heard it is told. // SR-11
+func TestFirstWordsAreNotLost(t *testing.T) {
+	s := newSeat(t, "late", backend.Program{})
+	if _, err := s.say(t.Context(), &clitest.Steward{}, user("die of it")); backend.KindOf(err) != backend.Broken {
+		t.Fatalf("ended with %v", err)
+	}
+	got, err := s.say(t.Context(), &clitest.Steward{}, user("die of it"))
+	if err != nil || got.Text != "Alive." {
+		t.Errorf("then it said %q, %v", got.Text, err)
+	}
+}
+
 // The same for what came with the result of a tool. // SR-11
 func TestNewsWithResultIsToldOnce(t *testing.T) {
 	for _, like := range []string{"itself", "careless"} {

@@ -21,11 +21,13 @@ type replay struct {
 	runs    []string // the same, with those put together that follow each other
 	message string   // the user's message that is being told
 	going   bool     // it is
+	spoke   bool     // it has told anything
 	calls   map[sdk.ToolCallId]call
 }
 
 // hear takes in one piece.
 func (r *replay) hear(m rpc.Message, p piece) {
+	r.spoke = r.spoke || strings.HasSuffix(p.Kind, "_chunk") || strings.HasPrefix(p.Kind, "tool_call")
 	switch p.Kind {
 	case "user_message_chunk":
 		text := p.words()
@@ -45,9 +47,16 @@ func (r *replay) hear(m rpc.Message, p piece) {
 }
 
 // recall is what is remembered of a session, without what the program does not know.
-// If it tells nothing of its user, nobody can say.
+// If it tells nothing at all, there is nothing in it, as after a death before the first
+// words were kept: then another is begun. If it only tells nothing of its user, nobody
+// can say.
 func (r *replay) recall(t cli.Thread, messages []backend.Message) cli.Thread {
-	if len(r.words) == 0 {
+	switch say, next := t.Next(messages); {
+	case say.Text == next.Told: // it is told all that is new in any case
+		return t
+	case !r.spoke:
+		return cli.Thread{}
+	case len(r.words) == 0:
 		return t
 	}
 	if !r.heard(t.Saying, messages) {
