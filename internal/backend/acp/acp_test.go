@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,10 +30,27 @@ import (
 type seat struct {
 	backend.Backend
 	room *clitest.Room
+	door *backend.Doorway // of a room with a network of its own
+}
+
+// secluded is a room with a network of its own.
+type secluded struct {
+	*clitest.Room
+	door *backend.Doorway
+}
+
+func (s secluded) Doorway(context.Context) (backend.Doorway, error) {
+	if s.door.Name == "" {
+		return backend.Doorway{}, errors.New("there is no way out")
+	}
+	return *s.door, nil
 }
 
 func (s seat) Turn(ctx context.Context, in backend.Input, host backend.ToolHost) iter.Seq2[backend.Delta, error] {
 	in.Room, in.Thread = s.room, "talk"
+	if s.door != nil {
+		in.Room = secluded{s.room, s.door}
+	}
 	return s.Backend.Turn(ctx, in, host)
 }
 
@@ -56,7 +74,7 @@ func newSeat(t *testing.T, like string, p backend.Program) seat {
 	}
 	p.Env[fakeVar] = like
 	p.Env["GORACE"] = "atexit_sleep_ms=0"
-	s := seat{acp.New(p, ""), clitest.NewRoom(t)}
+	s := seat{Backend: acp.New(p, ""), room: clitest.NewRoom(t)}
 	t.Cleanup(s.close)
 	return s
 }
@@ -330,5 +348,38 @@ func TestAllowedOnce(t *testing.T) {
 	got, err := s.say(t.Context(), steward, user("edit "+filepath.Join(s.room.Dir(), "a")))
 	if words := strings.Join(strings.Fields(got.Text), " "); err != nil || words != "edit-1: true edit-1: false edit-2: false" {
 		t.Errorf("said %q, %v", got.Text, err)
+	}
+}
+
+// A program in a room with a network of its own reaches our tools at the doorway of
+// that, by the name that it has there; whoever comes from elsewhere does not. One that
+// is given no tools needs no doorway.
+func TestToolsAtADoorway(t *testing.T) {
+	call := backendtest.Reply{Parts: []backendtest.Part{{Call: &backendtest.Call{Name: "lookup", Input: "{}"}}}}
+	tools := []backend.ToolSpec{{Name: "lookup", Schema: json.RawMessage(`{"type":"object"}`)}}
+	play := func(door backend.Doorway, tools []backend.ToolSpec, scene ...backendtest.Reply) (calls int, err error) {
+		s := newSeat(t, "itself", backend.Program{Env: map[string]string{sceneVar: sceneOf(t, scene...)}})
+		s.door = &door
+		host := &clitest.Steward{OnCall: func(context.Context, event.ToolCall) backend.ToolResult {
+			calls++
+			return backend.ToolResult{Text: "found"}
+		}}
+		_, err = backend.Collect(s.Turn(t.Context(), backend.Input{Messages: []backend.Message{user("go")}, Tools: tools}, host), nil)
+		return calls, err
+	}
+	near := backend.Doorway{Listen: "127.0.0.1", Name: "localhost", From: netip.MustParsePrefix("127.0.0.0/8")}
+	if n, err := play(near, tools, call, backendtest.Reply{}); err != nil || n != 1 {
+		t.Errorf("at its doorway: %d calls, %v", n, err)
+	}
+	far := backend.Doorway{Listen: "127.0.0.1", Name: "127.0.0.1", From: netip.MustParsePrefix("172.17.0.0/16")}
+	if n, err := play(far, tools, call, backendtest.Reply{}); err == nil || n != 0 {
+		t.Errorf("from elsewhere: %d calls, %v", n, err)
+	}
+	_, err := play(backend.Doorway{}, tools, call, backendtest.Reply{})
+	if want := "the program could not reach the tools that it is given from where it runs: there is no way out"; backend.KindOf(err) != backend.Invalid || err.Error() != want {
+		t.Errorf("without a doorway: %v", err)
+	}
+	if _, err := play(backend.Doorway{}, nil, backendtest.Reply{}); err != nil {
+		t.Errorf("without tools: %v", err)
 	}
 }

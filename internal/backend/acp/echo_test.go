@@ -11,7 +11,7 @@ import (
 
 // A program that only sends back what it is told is no agent, and is named.
 func TestEcho(t *testing.T) {
-	s := seat{acp.New(backend.Program{Provider: "acp", Command: []string{"cat"}}, ""), clitest.NewRoom(t)}
+	s := seat{Backend: acp.New(backend.Program{Provider: "acp", Command: []string{"cat"}}, ""), room: clitest.NewRoom(t)}
 	defer s.close()
 	_, err := s.say(t.Context(), &clitest.Steward{}, user("hello"))
 	if backend.KindOf(err) != backend.Invalid || !strings.Contains(err.Error(), "cat does not speak the Agent Client Protocol") {

@@ -62,15 +62,10 @@ func (a *agent) start(ctx context.Context, room backend.Room) (*process, error) 
 	for name, value := range a.Env {
 		env = append(env, name+"="+value)
 	}
-	tools, err := newToolbox()
-	if err != nil {
-		return nil, err
-	}
-	p := &process{link: rpc.Link{Version: "2.0"}, tools: tools, room: room.Key(), loaded: map[sdk.SessionId]bool{}}
+	p := &process{link: rpc.Link{Version: "2.0"}, tools: newToolbox(), room: room.Key(), loaded: map[sdk.SessionId]bool{}}
 	// It outlives the turn that needs it first.
 	started, err := cli.Start(context.WithoutCancel(ctx), room, cli.Command{Argv: a.Command, Env: env, Hear: p.link.Hear})
 	if err != nil {
-		tools.close()
 		return nil, err
 	}
 	p.link.Bind(started)

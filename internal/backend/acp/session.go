@@ -26,7 +26,7 @@ func (t *turn) open(ctx context.Context) ([]sdk.ContentBlock, error) {
 		return nil, err
 	}
 	t.before = saved
-	servers, err := t.servers()
+	servers, err := t.servers(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -79,12 +79,15 @@ func (t *turn) shape() string {
 }
 
 // servers is where the program finds the host's tools.
-func (t *turn) servers() ([]sdk.McpServer, error) {
+func (t *turn) servers(ctx context.Context) ([]sdk.McpServer, error) {
 	if len(t.in.Tools) == 0 {
 		return []sdk.McpServer{}, nil
 	}
 	if !t.process.can.McpCapabilities.Http {
 		return nil, t.agent.invalid("cannot be given tools: it reaches no MCP servers over HTTP (mcpCapabilities.http), so it can neither answer nor vote in a run, nor launch one", nil)
+	}
+	if err := t.process.tools.open(ctx, t.in.Room); err != nil {
+		return nil, err
 	}
 	url, err := t.process.tools.offer(t.shape(), t.in.Tools)
 	if err != nil {

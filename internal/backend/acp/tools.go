@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"conclave/internal/backend"
+	"conclave/internal/backend/cli"
 	"conclave/internal/event"
 )
 
@@ -39,7 +39,7 @@ const settling = 100 * time.Millisecond
 // on the address; who carries them out is the turn that goes on.
 type toolbox struct {
 	token   string
-	base    string // its address
+	door    *cli.Door // nil before there are tools to offer
 	http    *http.Server
 	serving sync.WaitGroup
 
@@ -53,19 +53,27 @@ type toolbox struct {
 // it did.
 type attendant func(c event.ToolCall, gone context.Context) (backend.ToolResult, bool)
 
-func newToolbox() (*toolbox, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, &backend.Error{Kind: backend.Broken, Message: "listen for calls of tools", Err: err}
+func newToolbox() *toolbox {
+	return &toolbox{token: rand.Text(), offered: map[string]http.Handler{}}
+}
+
+// open begins to serve what runs in a room, once.
+func (b *toolbox) open(ctx context.Context, room backend.Room) error {
+	if b.door != nil {
+		return nil
 	}
-	b := &toolbox{token: rand.Text(), base: "http://" + l.Addr().String(), offered: map[string]http.Handler{}}
+	door, err := cli.OpenDoor(ctx, room, "the tools that it is given")
+	if err != nil {
+		return err
+	}
+	b.door = door
 	b.http = &http.Server{Handler: b, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: 10 * time.Second}
 	b.serving.Go(func() {
-		if err := b.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			l.Close()
+		if err := b.http.Serve(door); !errors.Is(err, http.ErrServerClosed) {
+			door.Close()
 		}
 	})
-	return b, nil
+	return nil
 }
 
 // close ends whatever is being served and returns when nothing is.
@@ -73,7 +81,9 @@ func (b *toolbox) close() {
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()
-	_ = b.http.Close()
+	if b.door != nil {
+		_ = b.http.Close()
+	}
 	b.serving.Wait()
 }
 
@@ -100,11 +110,12 @@ func (b *toolbox) offer(name string, tools []backend.ToolSpec) (url string, err 
 		s.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: schema}, b.called)
 	}
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
-		&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
+		// By what name a room reaches the loopback is its own concern; who has no token is not let in.
+		&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.offered["/"+name] = handler
-	return b.base + "/" + name, nil
+	return b.door.URL + "/" + name, nil
 }
 
 // attend says who carries out calls from now on.
@@ -116,7 +127,7 @@ func (b *toolbox) attend(turn attendant) {
 
 func (b *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	scheme, got, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(got), []byte(b.token)) != 1 {
+	if !b.door.Welcome(r) || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(got), []byte(b.token)) != 1 {
 		http.Error(w, "This is for one program alone.", http.StatusUnauthorized)
 		return
 	}

@@ -10,8 +10,9 @@
 //     shell it starts, needs only a token that is worth nothing elsewhere.
 //   - [Version] refuses a program that is too old, in words that help.
 //
-// A proxy is on the loopback or, for a room with a network of its own such as a
-// container, where that has its doorway ([backend.Secluded]).
+// What a program reaches of us, such as its proxy, has a [Door]: on the loopback or, for
+// a room with a network of its own such as a container, where that has its doorway
+// ([backend.Secluded]).
 //
 // Goroutines: a Process has one that waits for the program's end and, if it speaks
 // in lines, one that reads and one that writes; all are over when Done is closed.

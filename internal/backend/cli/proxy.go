@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -52,34 +51,30 @@ const dialLimit = 10 * time.Second
 
 // NewProxy serves on the loopback until Close.
 func NewProxy(t Target) (*Proxy, error) {
-	return serve(backend.Doorway{Listen: "127.0.0.1", Name: "127.0.0.1"}, t)
-}
-
-// ProxyFor serves what runs in a room, wherever that reaches it, until Close.
-func ProxyFor(ctx context.Context, room backend.Room, t Target) (*Proxy, error) {
-	r, ok := room.(backend.Secluded)
-	if !ok {
-		return NewProxy(t)
-	}
-	d, err := r.Doorway(ctx)
+	d, err := listen(loopback)
 	if err != nil {
-		return nil, &backend.Error{Kind: backend.Invalid, Message: "the program could not reach its model from where it runs", Err: err}
+		return nil, err
 	}
 	return serve(d, t)
 }
 
-func serve(d backend.Doorway, t Target) (*Proxy, error) {
+// ProxyFor serves what runs in a room, wherever that reaches it, until Close.
+func ProxyFor(ctx context.Context, room backend.Room, t Target) (*Proxy, error) {
+	d, err := OpenDoor(ctx, room, "its model")
+	if err != nil {
+		return nil, err
+	}
+	return serve(d, t)
+}
+
+func serve(d *Door, t Target) (*Proxy, error) {
 	base, err := url.Parse(t.BaseURL)
 	if err != nil || base.Host == "" {
+		d.Close()
 		return nil, broken(fmt.Sprintf("%q is no address of a model", t.BaseURL), err)
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(d.Listen, "0"))
-	if err != nil {
-		return nil, broken("listen for the program's requests", err)
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String()) // which it has
 	p := &Proxy{
-		URL: "http://" + net.JoinHostPort(d.Name, port), Token: "conclave-" + rand.Text(), host: base.Host,
+		URL: d.URL, Token: "conclave-" + rand.Text(), host: base.Host,
 		transport: http.DefaultTransport.(*http.Transport).Clone(),
 	}
 	p.transport.DialContext = (&net.Dialer{Timeout: dialLimit, KeepAlive: 30 * time.Second}).DialContext
@@ -103,25 +98,18 @@ func serve(d backend.Doorway, t Target) (*Proxy, error) {
 			return
 		}
 		defer p.serving.Done()
-		if !welcome(d, r) || !p.knows(r) {
+		if !d.Welcome(r) || !p.knows(r) {
 			http.Error(w, "This is for one program alone.", http.StatusUnauthorized)
 			return
 		}
 		through.ServeHTTP(w, r)
 	})}
 	p.serving.Go(func() {
-		if err := p.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			l.Close()
+		if err := p.server.Serve(d); !errors.Is(err, http.ErrServerClosed) {
+			d.Close()
 		}
 	})
 	return p, nil
-}
-
-// welcome is that a request comes from where the room is. A bridge to containers has
-// an address that machines around may find, too.
-func welcome(d backend.Doorway, r *http.Request) bool {
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	return !d.From.IsValid() || err == nil && d.From.Contains(from.Addr().Unmap())
 }
 
 // enter counts a request among those that Close waits for.
