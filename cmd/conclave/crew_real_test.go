@@ -157,11 +157,12 @@ func killedWithNews(t *testing.T, of mix) {
 	c := crewOf(t, of, "", "", []chore{{"one", "ann"}})
 	c.more = map[string]string{"[said:1]": "ann"}
 	busy, killed := make(chan struct{}), atomic.Bool{}
+	begun := sync.OnceFunc(func() { close(busy) }) // what it has not kept when it is killed it does again
 	c.acts(func(a asked) (backendtest.Reply, bool) {
 		switch {
 		case a.who != "ann":
 		case !a.tool && !strings.Contains(a.Sent, "until test"):
-			close(busy)
+			begun()
 			return claudetest.Reply(claudetest.Use("Bash", fields{"command": "until test -e go.txt; do sleep 0.1; done; echo waited", "description": "wait"})), true
 		case strings.Contains(a.Sent, "[said:1]") && killed.CompareAndSwap(false, true):
 			kill(t, c.programs()["ann"], syscall.SIGKILL)
