@@ -39,6 +39,10 @@ type Bench struct {
 	// Edits is how people have changed the files named in the brief, between its
 	// two commits, as a unified diff.
 	Edits string
+	// Find is what a path that the agent names as a result is called, relative to the
+	// workspace where it is in it, and whether there is anything; nil if nobody can
+	// tell.
+	Find func(path string) (name string, there bool)
 }
 
 var _ engine.Doer = (*Worker)(nil)
@@ -67,6 +71,7 @@ func (t *turn) labour(ctx context.Context, k *Worker, w job.Work) error {
 			return fmt.Errorf("make ready: %w", err)
 		}
 	}
+	t.phase.find = bench.Find
 	t.in.Thread, t.in.Room = threadPhase(w.Phase.Phase), t.hand.Room()
 	t.furnish(bench)
 	if err := t.prompted(ctx, w, bench); err != nil {

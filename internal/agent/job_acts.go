@@ -29,6 +29,7 @@ type phase struct {
 	acted     bool           // something was put forward in this turn
 	verdicts  []job.Verdict  // of this turn, from before it was cut
 	put       map[string]int // how often in this take, by id
+	find      func(path string) (string, bool)
 }
 
 var _ todo.Acts = (*phase)(nil)
@@ -129,15 +130,36 @@ func (p *phase) Rewind(ctx context.Context, issue string) (tool.Result, error) {
 
 // Finish implements [todo.Acts].
 func (p *phase) Finish(ctx context.Context, o todo.Outcome) (tool.Result, error) {
+	files, missing := p.results(o.Deliverables)
+	if len(missing) > 0 {
+		return tool.Failed(fmt.Sprintf("These deliverables are not in the workspace: %s. Name the files that are the result by their paths in it, such as output/report.md, "+
+			"or leave out what was not made and say so in the summary. If something is still to be made, stage todos for it instead.", strings.Join(missing, ", "))), nil
+	}
 	v, err := p.forward(ctx, false, func(call string) event.Body {
 		return event.Completing{Turn: p.t.turn, Call: call, JobOutcome: event.JobOutcome{
-			Summary: clip(o.Summary, event.InlineMax), Deliverables: o.Deliverables, Confidence: o.Confidence, Notes: clip(o.Notes, event.InlineMax),
+			Summary: clip(o.Summary, event.InlineMax), Deliverables: files, Confidence: o.Confidence, Notes: clip(o.Notes, event.InlineMax),
 		}}
 	})
 	if err != nil || v.Why != "" {
 		return tool.Failed(v.Why), err
 	}
 	return p.told("The job is complete.", v), nil
+}
+
+// results are the files that the agent names as the result of the job, and those of
+// them that are not there.
+func (p *phase) results(paths []string) (files, missing []string) {
+	if p.find == nil {
+		return paths, nil
+	}
+	for _, path := range paths {
+		if name, there := p.find(path); there {
+			files = append(files, name)
+		} else {
+			missing = append(missing, path)
+		}
+	}
+	return files, missing
 }
 
 // Address implements [todo.Acts].

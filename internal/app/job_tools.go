@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"conclave/internal/agent"
@@ -26,12 +27,23 @@ func (h *shop) bench(ctx context.Context, w job.Work, p engine.Port) (agent.Benc
 	if err != nil {
 		return b, err
 	}
-	b.Memory, b.Plan = now[jobdir.Memory], now[jobdir.Plan]
+	b.Memory, b.Plan, b.Find = now[jobdir.Memory], now[jobdir.Plan], h.find
 	if b.Edits, err = h.edits(ctx, w.Brief); err != nil {
 		return b, err
 	}
 	b.Tools, err = h.dataTools(ctx, w.Phase.Kind == event.PhaseStrategic, h.mutated(w, p))
 	return b, err
+}
+
+// find looks for a result in the workspace, and in folders that the job may change.
+func (h *shop) find(path string) (name string, there bool) {
+	if name, there = h.dir.Look(path); there {
+		return name, true
+	}
+	return path, slices.ContainsFunc(h.started.Sources, func(s event.Source) bool {
+		_, there := jobdir.Dir{Path: s.Where}.Look(path)
+		return there && s.Kind == event.SourceDir && s.Write
+	})
 }
 
 // mutated records changes of graphs.

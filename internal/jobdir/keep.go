@@ -273,3 +273,23 @@ func (d Dir) Now(names ...string) (map[string]string, error) {
 	}
 	return out, nil
 }
+
+// Look reports whether there is anything under a path in the workspace as it is on
+// disk just now, and what it is called there.
+func (d Dir) Look(name string) (string, bool) {
+	if filepath.IsAbs(name) {
+		rel, err := filepath.Rel(d.Path, name)
+		if err != nil {
+			return name, false
+		}
+		name = rel
+	}
+	root, err := os.OpenRoot(d.Path)
+	if err != nil {
+		return name, false
+	}
+	defer root.Close()
+	name = filepath.ToSlash(filepath.Clean(name))
+	_, err = root.Stat(name)
+	return name, err == nil
+}

@@ -116,7 +116,7 @@ func rewind(a Acts) tool.Tool {
 
 type finishIn struct {
 	Summary      string   `json:"summary" jsonschema_description:"What was done and what came of it, for the person who wanted it."`
-	Deliverables []string `json:"deliverables,omitempty" jsonschema_description:"The paths of the files that are the result."`
+	Deliverables []string `json:"deliverables,omitempty" jsonschema_description:"The paths in the workspace of the files that are the result. They have to be there."`
 	Confidence   float64  `json:"confidence,omitempty" jsonschema_description:"How sure you are that it is what was wanted, from 0 to 1."`
 	Notes        string   `json:"notes,omitempty" jsonschema_description:"What they should know besides: assumptions, what is missing, what to check."`
 }
@@ -132,7 +132,7 @@ func finish(a Acts) tool.Tool {
 				return tool.Failed("The confidence is a number from 0 to 1."), nil
 			}
 			return a.Finish(ctx, Outcome{
-				Summary: strings.TrimSpace(in.Summary), Deliverables: each(in.Deliverables, line), Confidence: in.Confidence, Notes: strings.TrimSpace(in.Notes),
+				Summary: strings.TrimSpace(in.Summary), Deliverables: paths(in.Deliverables), Confidence: in.Confidence, Notes: strings.TrimSpace(in.Notes),
 			})
 		},
 	})
@@ -179,6 +179,17 @@ func Meant(name string, ids []string) string {
 }
 
 func line(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// paths are what a model names, without those that are nothing.
+func paths(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
 
 func each(list []string, f func(string) string) []string {
 	var out []string
