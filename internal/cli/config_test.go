@@ -284,6 +284,19 @@ func TestInitAsksAgain(t *testing.T) {
 	}
 }
 
+// The project's own file that starts programs is not taken before it is trusted,
+// and whoever has it written learns that here and not from the first run.
+func TestInitPrograms(t *testing.T) {
+	t.Chdir(away(t))
+	const trust = "said: conclave trust\nStart with: conclave run \"your task\"\n"
+	if code, _, stderr := command(t, ".", nil, "", "init", "--yes", "--agents", "claude_code,codex"); code != 0 || !strings.HasSuffix(stderr, trust) {
+		t.Errorf("%d\n%s", code, stderr)
+	}
+	if code, _, stderr := command(t, ".", nil, "", "init", "--yes", "--agents", "codex", "--output", "team.yaml"); code != 0 || strings.Contains(stderr, "trust") {
+		t.Errorf("%d\n%s", code, stderr)
+	}
+}
+
 // A file of another name is said with how to use it, and so is what is missing.
 func TestInitElsewhere(t *testing.T) {
 	t.Setenv("GROQ_API_KEY", "")

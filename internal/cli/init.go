@@ -333,6 +333,10 @@ func (e *env) next(file string, named bool, s config.Sketch, here []control.Prov
 	if e.dir != "." {
 		start += " -C " + shellWord(e.dir)
 	}
+	starts := func(a config.SketchAgent) bool { _, ok := config.FindProgram(a.Type); return ok }
+	if !named && slices.ContainsFunc(s.Agents, starts) {
+		fmt.Fprintf(e.Err, "It starts programs, which it may once you have looked at it and said: %s trust\n", start)
+	}
 	start += " run"
 	if named {
 		start += " --config " + shellWord(file)
