@@ -352,20 +352,27 @@ func TestDoctorOfImages(t *testing.T) {
 	t.Parallel()
 	claude := clitest.Installed(t, clitest.Claude)
 	shown := fmt.Sprintf("command: %q, shell: {sandbox: docker, image: %q, mounts: [%q]", claude, dockertest.Image, filepath.Dir(claude))
-	look := func(p *project, d *dockertest.Daemon, code int, how string) []control.Health {
+	lookAt := func(p *project, d *dockertest.Daemon, code int, agent string) []control.Health {
 		p.env = append(p.env, "DOCKER_HOST="+d.Host(), "CODER_KEY="+claudetest.Key)
-		p.write(t, "team.yaml", `agents: [{id: ada, backend: {type: claude_code, base_url: "http://127.0.0.1:1", api_key: "${CODER_KEY}", `+how+"}}]\n")
+		p.write(t, "team.yaml", "agents: [{id: ada, backend: {"+agent+"}}]\n")
 		all := p.doctor(t, code, "--config", "team.yaml")
 		if left, err := d.Left(t.Context()); err != nil || len(left) > 0 {
 			t.Errorf("left are %q: %v", left, err)
 		}
 		return all
 	}
+	look := func(p *project, d *dockertest.Daemon, code int, how string) []control.Health {
+		return lookAt(p, d, code, `type: claude_code, base_url: "http://127.0.0.1:1", api_key: "${CODER_KEY}", `+how)
+	}
 	const area = "claude_code"
 	d := hostel(t)
 	found(t, look(bench(t, ""), d, 0, shown+"}"), control.Well, area, "agent ada: 2.")
 	found(t, look(bench(t, ""), d, 1, fmt.Sprintf("shell: {sandbox: docker, image: %q}", dockertest.Image)), control.Trouble, area, "has no claude")
 	found(t, look(bench(t, ""), d, 1, "shell: {sandbox: docker, image: nowhere}"), control.Trouble, area, "the image nowhere is not here; fetch it: docker pull nowhere")
+
+	// Whoever reaches its model on its own needs our tools all the same.
+	cut := fmt.Sprintf("type: acp, command: sh, shell: {sandbox: docker, image: %q, network: none}", dockertest.Image)
+	found(t, lookAt(bench(t, ""), d, 1, cut), control.Trouble, "acp", "it will not reach the tools that it is given: its container has no network")
 
 	// Without a network it is not even started.
 	off := bench(t, "")

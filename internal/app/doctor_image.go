@@ -66,23 +66,24 @@ func (x *checkup) contained(ctx context.Context, c config.Agent) {
 	x.ok(area, "agent %s: %s, %s in the image %s", c.ID, v, name, shell.Image)
 }
 
-// approach says whether the program will reach its model from a container.
+// approach says whether the program will reach its model from a container, or, where
+// that is its own affair, the tools that it is given.
 func (x *checkup) approach(ctx context.Context, c config.Agent, e sandbox.Engine) {
-	area := c.CLI.Provider
+	area, what := c.CLI.Provider, "its model"
 	key, err := findKey(backend.Model{Provider: area, Key: c.CLI.Key})
 	switch {
 	case err != nil:
 		x.problem(area, "set "+orList(c.CLI.Key), "agent %s: %v", c.ID, err)
 		return
 	case len(logins(area)) == 0: // it is on its own
-		return
+		what = "the tools that it is given"
 	case key == "" && c.CLI.BaseURL == "":
 		x.warn(area, "set "+orList(c.CLI.Key), "agent %s: it has no key, and the login on this machine is not shown to a container", c.ID)
 		return
 	}
 	if s, ok := e.(sandbox.Secluded); ok {
 		if _, err := s.Doorway(ctx); err != nil {
-			x.problem(area, "set shell.network of the agent, or choose another sandbox", "agent %s: it will not reach its model: %v", c.ID, err)
+			x.problem(area, "set shell.network of the agent, or choose another sandbox", "agent %s: it will not reach %s: %v", c.ID, what, err)
 		}
 	}
 }
