@@ -107,3 +107,18 @@ func TestKinds(t *testing.T) {
 		}
 	}
 }
+
+// What a person is told of a failure does not speak of the proxy, wherever a room
+// reaches that, but of an address that is the model's own.
+func TestWordsOfAFailure(t *testing.T) {
+	for said, want := range map[string]string{
+		"unexpected status 503: busy, url: http://127.0.0.1:4711/responses":            "unexpected status 503: busy",
+		"unexpected status 503: busy, url: http://172.17.0.1:4711/responses":           "unexpected status 503: busy",
+		"unexpected status 503: busy, url: http://host.docker.internal:4711/responses": "unexpected status 503: busy",
+		"unexpected status 503: busy, url: https://chatgpt.com/responses":              "unexpected status 503: busy, url: https://chatgpt.com/responses",
+	} {
+		if got := (&turnError{Message: said}).words(); got != want {
+			t.Errorf("%s is told as %q", said, got)
+		}
+	}
+}

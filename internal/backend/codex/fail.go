@@ -136,7 +136,7 @@ func (e *turnError) words() string {
 	if api, ok := e.api(); ok && api.Message != "" {
 		return api.Message
 	}
-	said, _, _ := strings.Cut(e.Message, ", url: http://127.0.0.1:") // our proxy is nobody's concern
+	said, _, _ := strings.Cut(e.Message, ", url: http://") // our proxy, wherever it is, is nobody's concern
 	return cmp.Or(said, e.Details, "it does not say why")
 }
 
