@@ -14,6 +14,7 @@ import (
 	"conclave/internal/event"
 	"conclave/internal/eventlog/mem"
 	"conclave/internal/live"
+	"conclave/internal/talk"
 )
 
 // What went wrong is recorded by its kind. Where trying again can help it is
@@ -75,6 +76,25 @@ func TestSpentAndFailed(t *testing.T) {
 		failed := agenttest.Bodies[event.Failed](agenttest.New(single(), "Say it.", actor("a", sp)).Play(t, mem.New()), "a")
 		if len(failed) != 1 || failed[0].Code != string(backend.TimedOut) || failed[0].Usage != used {
 			t.Errorf("failed: %+v", failed)
+		}
+	})
+}
+
+// So is what one had used that a person stopped.
+func TestSpentAndStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		used := event.Usage{Input: 70, Output: 7}
+		p := parlours(t, actor("", reacts(func(string, int, []backend.ToolResult) reply {
+			return reply{do: func(ctx context.Context, _ backend.ToolHost) error {
+				<-ctx.Done()
+				return &backend.Spent{Usage: used, Err: ctx.Err()}
+			}}
+		})))
+		p.open()
+		p.say("Count.")
+		p.tell(event.CancelRequested{By: "ann"})
+		if f := agenttest.Bodies[event.Failed](p.sound(), agenttest.Host); len(f) != 1 || f[0].Code != talk.CodeStopped || f[0].Usage != used {
+			t.Errorf("failed: %+v", f)
 		}
 	})
 }

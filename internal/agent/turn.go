@@ -111,6 +111,9 @@ func (t *turn) stopped(ctx context.Context) []event.Fact {
 		Turn: t.turn, Code: "stopped", Message: context.Cause(ctx).Error(),
 		Partial: event.Inline(clip(t.partial, event.InlineMax)),
 	}
+	if t.granted == "" { // else what was reserved counts: the call in progress may have cost more
+		f.Usage = t.spent
+	}
 	return []event.Fact{t.fact("failed", f)}
 }
 
