@@ -1,5 +1,13 @@
 package sqlite
 
+import "context"
+
+// Unlisted is how many flows the next listing reads.
+func (l *Log) Unlisted(ctx context.Context) (int, error) {
+	news, err := l.since(ctx, l.listed.get())
+	return len(news), err
+}
+
 // CoverEvery sets how many events wait before they are put into blocks. It is
 // called before the log is used.
 func (l *Log) CoverEvery(n uint64) { l.w.coverEvery = n }

@@ -78,43 +78,6 @@ func (l *Log) entries(ctx context.Context, flow event.FlowID, seen uint64) (out 
 	return out, fail("read", l.file, err)
 }
 
-// Flows implements [eventlog.Log].
-func (l *Log) Flows(ctx context.Context) ([]eventlog.Flow, error) {
-	var out []eventlog.Flow
-	err := l.view(ctx, func(c *conn) error {
-		return c.query(func(row []driver.Value) error {
-			name := row[16].(string)
-			f := eventlog.Flow{ID: event.FlowID(name)}
-			for i, e := range []*event.Event{&f.First, &f.Last} {
-				r, err := verify(name, row[8*i:])
-				if err == nil {
-					*e, err = r.Event(f.ID)
-				}
-				if err != nil && f.Damaged == nil {
-					f.Damaged = fail("read", l.file, err)
-				}
-			}
-			out = append(out, f)
-			return nil
-		}, `WITH recent AS MATERIALIZED (
-				SELECT flow, min(pos) AS first, max(pos) AS last FROM events WHERE pos > (SELECT pos FROM covered) GROUP BY flow
-			), list AS MATERIALIZED (
-				SELECT f.name,
-					coalesce((SELECT lo FROM blocks WHERE flow = f.id ORDER BY first LIMIT 1), r.first) AS first,
-					coalesce(r.last, (SELECT hi FROM blocks WHERE flow = f.id ORDER BY first DESC LIMIT 1)) AS last
-				FROM flows f LEFT JOIN recent r ON r.flow = f.id
-			)
-			SELECT a.pos, a.seq, a.at, a.id, a.agent, a.kind, a.body, a.sum,
-				b.pos, b.seq, b.at, b.id, b.agent, b.kind, b.body, b.sum, l.name
-			FROM list l JOIN events a ON a.pos = l.first JOIN events b ON b.pos = l.last
-			ORDER BY l.last DESC`)
-	})
-	if err != nil {
-		return nil, fail("list flows of", l.file, err)
-	}
-	return out, nil
-}
-
 // LoadCheckpoint implements [eventlog.Log].
 func (l *Log) LoadCheckpoint(ctx context.Context, flow event.FlowID, name string, version int) (cp eventlog.Checkpoint, ok bool, err error) {
 	err = l.view(ctx, func(c *conn) error {

@@ -40,6 +40,7 @@ type Log struct {
 	bell      *bell
 	hub       wake.Hub
 	done      chan struct{} // closed by Close
+	listed    lists
 
 	closing sync.Once
 	closed  error // of Close, valid after closing
