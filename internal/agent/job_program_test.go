@@ -81,7 +81,9 @@ func TestJobByOneThatRemembers(t *testing.T) {
 			return all[len(all)-1].Text
 		}
 		mustContain(t, said(0), "The job begins.", "workspace.md", "This is phase 1. Its todos as this turn begins:", "- [ ] 1: ")
-		mustContain(t, said(1), "The todos of this phase:", "- [x] 1: ", "- [ ] 2: ")
+		// In one paragraph: it hears those that are new, and would not know of a list
+		// alone what it is, were it cut again.
+		mustContain(t, said(1), "The todos of this phase:\n- [x] 1: ", "\n- [ ] 2: ", "\nStaged for the next phase:\n(none)\nLook at the files")
 		mustContain(t, said(2), "You stopped before", "- [ ] 3: ")
 		mustContain(t, said(3), "I have read the plan", "In euro.", "Compare.", "attempt 2 at its plan")
 		mustContain(t, said(4), "The plan stands.", "In euro.", "- [ ] 1: Compare the offers.")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"conclave/internal/dialog"
 	"conclave/internal/event"
@@ -85,9 +86,12 @@ func (t *turn) briefs(ctx context.Context, w job.Work, b Bench) error {
 
 // standsNow tells an agent that keeps its conversation itself, and was cut in this
 // turn, which todos are done: of what it did last it may know only that it wanted to.
+//
+// It is one paragraph: of what it is told it hears those that it was not told yet, and
+// after the next cut it has to hear what the list is about as well.
 func (t *turn) standsNow() {
 	if t.phase.standing != "" {
-		t.conv.remind(t.phase.stand() + "\n\nLook at the files as well before you repeat what you were at.")
+		t.conv.remind(strings.ReplaceAll(t.phase.stand(), "\n\n", "\n") + "\nLook at the files as well before you repeat what you were at.")
 	}
 }
 
