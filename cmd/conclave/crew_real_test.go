@@ -172,7 +172,7 @@ func killedWithNews(t *testing.T, of mix) {
 		return backendtest.Reply{}, false
 	})
 	x := c.start(t, "team", "run", "crew.yaml", "Make one. [goal]")
-	<-busy
+	comes(t, busy, x)
 	y := c.start(t, "team", "message", "team-", "--to", "ann", "[said:1] a word")
 	y.says(y.out, `In the mailbox of ann`)
 	y.ends(0)
@@ -225,7 +225,7 @@ func TestSixPrograms(t *testing.T) {
 		return backendtest.Reply{}, false
 	})
 	x := c.start(t, "team", "run", "--ask", "crew.yaml", "Make six. [goal]")
-	<-together
+	comes(t, together, x)
 	for n := range 3 {
 		y := c.start(t, "team", "message", "team-", "--to", "m1", fmt.Sprintf("[said:%d] a word", n+1))
 		y.says(y.out, `In the mailbox of m1`)

@@ -50,14 +50,14 @@ func TestJobByProgramKilled(t *testing.T) {
 				return reply, ok
 			})
 			id := strings.TrimSpace(c.output(t, "job", "new", "--config", "job.yaml", "--review", "true", "-d", "Compare the offers", "--doc", "offers"))
-			<-now
+			comes(t, now)
 			endDrivers(c.dir)
 			c.start(t, "resume", id).ends(5)
 			if j := c.job(t, id); j.State != view.JobReview {
 				t.Fatalf("it is %s (%s)\n%s", j.State, j.Why, c.output(t, "log", id))
 			}
 			c.start(t, "job", "approve", id).ends(0)
-			<-now
+			comes(t, now)
 			endDrivers(c.dir)
 			c.start(t, "resume", id).ends(0)
 			c.over(t, id)
@@ -96,7 +96,7 @@ func TestJobByProgramCancelled(t *testing.T) {
 				return q.shell("setsid sleep 1000 & sleep 1000"), true
 			})
 			id := strings.TrimSpace(c.output(t, "job", "new", "--config", "job.yaml", "-d", "Compare the offers", "--doc", "offers"))
-			<-stuck
+			comes(t, stuck)
 			c.start(t, "job", "cancel", id).ends(0)
 			c.start(t, "job", "wait", id).ends(4)
 			if j := c.job(t, id); j.Ended == nil || j.Ended.Status != event.StatusCancelled {

@@ -168,6 +168,21 @@ func (x *process) says(to *transcript, expr string) []string {
 	return m
 }
 
+// comes waits for word of something that has to happen, and fails the test with what
+// processes have said if there is none.
+func comes[T any](t *testing.T, word <-chan T, xs ...*process) {
+	t.Helper()
+	select {
+	case <-word:
+	case <-time.After(limit):
+		said := ""
+		for _, x := range xs {
+			said += "\n" + x.everything()
+		}
+		t.Fatalf("it never came to that%s", said)
+	}
+}
+
 // A transcript is what a process prints.
 type transcript struct {
 	mu   sync.Mutex

@@ -326,7 +326,7 @@ func TestRoomsOfPlanning(t *testing.T) {
 				return claudetest.Reply(claudetest.Use("Bash", fields{"command": "setsid sleep 86397 & sleep 86398", "description": "wait"}))
 			}))
 		x := l.start(t, "run", "--json", "--context", filepath.Dir(src)+":rw", "--config", "team.yaml", "a task")
-		<-stuck
+		comes(t, stuck, x)
 		x.says(x.out, `sleep 86398`)
 		x.signal(syscall.SIGINT)
 		x.ends(4)
@@ -405,7 +405,7 @@ func TestRoomsKilled(t *testing.T) {
 			return ends(r, last, "It is done.")
 		})
 		x := l.start(t, "run", "--json", "--config", "team.yaml", "a task")
-		<-stuck
+		comes(t, stuck, x)
 		x.says(x.out, `sleep 86396`)
 		if err := syscall.Kill(x.cmd.Process.Pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
