@@ -128,7 +128,8 @@ func wereTold(who []event.AgentID) string {
 	for _, id := range who {
 		names = append(names, string(id))
 	}
-	return strings.Join(names, ", ") + " have been told"
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last] + " have been told"
 }
 
 // judgeStop lets anybody be stopped but the leader: without it nobody would be left
