@@ -50,8 +50,9 @@ type TeamPhase struct {
 }
 
 // TeamRulesVersion is the version of the rules a team is given. Since version 2 the
-// leader cannot be stopped alone, who takes back what was read is told by whom, and a
-// member whose task is given to somebody else is told.
+// leader cannot be stopped alone, who takes back what was read is told by whom, a
+// member whose task is given to somebody else is told, and a leader is not told that a
+// member was stopped by "you".
 const TeamRulesVersion = 2
 
 // TeamRules are the settings of a team, already resolved.

@@ -234,7 +234,7 @@ func (t *Team) admit(a event.Admitted) []flow.Command {
 		t.owe("wrap_up", event.Notified{To: t.leader().ID, Code: event.NoticeWrapUp, Text: "A person wants the team to come to its end now. Set nothing new going: have work in progress reported, merge it, and finish with what there is."})
 	case event.StopRequested:
 		if m := t.member(b.Target); m != nil {
-			m.Doom = &event.Lost{Code: event.LostStopped, Message: stoppedWords(b.By)}
+			m.Doom = &event.Lost{Code: event.LostStopped, Message: t.stoppedWords(b.By)}
 		}
 	case event.Renamed:
 		t.s.Title = b.Title

@@ -171,8 +171,8 @@ func sentence(s string) string { return strings.TrimRight(strings.TrimSpace(s), 
 
 // stoppedWords is why a member is gone that was stopped. The leader reads it, to
 // whom "you" is itself; the windows call whoever sits at them so.
-func stoppedWords(by string) string {
-	if by == "" || by == "you" {
+func (t *Team) stoppedWords(by string) string {
+	if by == "" || by == "you" && t.rules().Version >= 2 {
 		return "it was stopped by a person"
 	}
 	return "it was stopped by " + by
