@@ -228,11 +228,16 @@ func (a *App) Find(ctx context.Context, typed string) (event.FlowID, error) {
 
 // Read implements [control.Control].
 func (a *App) Read(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error] {
+	return a.ReadFrom(ctx, id, 1)
+}
+
+// ReadFrom implements [control.Control].
+func (a *App) ReadFrom(ctx context.Context, id event.FlowID, from uint64) iter.Seq2[event.Event, error] {
 	log, err := a.existing(ctx)
 	if err != nil {
 		return failed(err)
 	}
-	return log.Read(ctx, id, 1)
+	return log.Read(ctx, id, from)
 }
 
 // Follow implements [control.Control].

@@ -40,7 +40,9 @@ type Control interface {
 	// Open gives what a window on a flow shows first, however long its log is.
 	Open(ctx context.Context, id event.FlowID) (view.Snapshot, error)
 	// Read yields the events of a flow as far as it has come; Follow goes on.
+	// ReadFrom is Read from the event with that number on.
 	Read(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error]
+	ReadFrom(ctx context.Context, id event.FlowID, from uint64) iter.Seq2[event.Event, error]
 	Follow(ctx context.Context, id event.FlowID, from uint64) iter.Seq2[event.Event, error]
 	// Listen hands live text to f until ctx ends. With here it is that of a flow
 	// which this process drives or is about to; otherwise that of another

@@ -45,7 +45,6 @@ func (w *want) over() bool {
 // is a fold.
 type board struct {
 	wants   map[string]*want
-	order   []string
 	refused map[string]string // why, by the id of what was said
 	amended map[string]event.Amended
 }
@@ -57,7 +56,6 @@ func (b *board) apply(e event.Event) {
 	switch f := e.Body.(type) {
 	case event.Wanted:
 		b.wants[e.ID] = &want{id: e.ID, at: e.At, launch: f.Launch, estimate: f.Estimate}
-		b.order = append(b.order, e.ID)
 	case event.Amended:
 		b.amended[e.ID] = f
 	case event.Admitted:

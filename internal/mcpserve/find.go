@@ -77,7 +77,7 @@ func (s *Server) find(ctx context.Context, r *sdk.CallToolRequest, id string, p 
 	}
 	before, ok := s.wanted[id]
 	if ok && (!before.told || s.givenUp.has(before.by)) {
-		b, err := boardOf(ctx, s.c, before.session)
+		b, _, err := s.boards.of(ctx, before.place)
 		if err != nil {
 			return nil, err
 		}
@@ -155,19 +155,14 @@ func (s *Server) elsewhere(ctx context.Context, id string, before *made) (place,
 		if looked++; err != nil || looked > fewest {
 			return place{}, false, err
 		}
-		b, err := boardOf(ctx, s.c, f.ID)
-		if err != nil {
-			continue // what is damaged is for others to tell
-		}
-		for _, w := range b.wants {
-			at := place{f.ID, w.id}
-			if identityOf(w.id) != id || w.withdrawn || before != nil && before.place == at {
-				continue
+		w, ok, err := s.boards.find(ctx, f.ID, func(w *want) bool {
+			if identityOf(w.id) != id || w.withdrawn || before != nil && before.place == (place{f.ID, w.id}) {
+				return false
 			}
-			if w.over() && (w.returned == nil || !w.orphan || time.Since(w.ended) > owed) {
-				continue
-			}
-			return at, true, s.revive(ctx, f, w)
+			return !w.over() || w.returned != nil && w.orphan && time.Since(w.ended) <= owed
+		})
+		if err == nil && ok { // what is damaged is for others to tell
+			return place{f.ID, w.id}, true, s.revive(ctx, f, &w)
 		}
 	}
 	return place{}, false, nil
@@ -184,7 +179,7 @@ func (s *Server) byWant(ctx context.Context, id string) (*made, error) {
 		if err != nil {
 			return nil, err
 		}
-		if b, err := boardOf(ctx, s.c, f.ID); err == nil && b.wants[id] != nil {
+		if b, _, err := s.boards.of(ctx, place{f.ID, id}); err == nil && b.wants[id] != nil {
 			return s.keep(place{f.ID, id}), s.revive(ctx, f, b.wants[id])
 		}
 	}
@@ -219,17 +214,15 @@ func (s *Server) revive(ctx context.Context, f control.Flow, w *want) error {
 func (s *Server) madeAs(ctx context.Context, id event.FlowID) *made {
 	s.launching.Lock()
 	defer s.launching.Unlock()
-	boards := map[event.FlowID]*board{}
+	wants := map[event.FlowID]string{} // what became the run, by session
 	for _, m := range s.wanted {
-		b, ok := boards[m.session]
+		is, ok := wants[m.session]
 		if !ok {
-			var err error
-			if b, err = boardOf(ctx, s.c, m.session); err != nil {
-				b = &board{}
-			}
-			boards[m.session] = b
+			w, _, _ := s.boards.find(ctx, m.session, func(w *want) bool { return w.run == id })
+			is = w.id // nothing if it cannot be read
+			wants[m.session] = is
 		}
-		if w := b.wants[m.want]; w != nil && w.run == id {
+		if is == m.want {
 			return m
 		}
 	}

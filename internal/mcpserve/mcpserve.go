@@ -70,6 +70,7 @@ type Server struct {
 	offer   control.Offer
 	mcp     *sdk.Server
 	desk    *desk
+	boards  boards
 	secret  []byte // signs what clients keep for us
 	givenUp givenUp
 	// ending is over when the server is to end, and every call ends with it.
@@ -97,7 +98,7 @@ func New(ctx context.Context, c control.Control, o Options) (*Server, error) {
 	}
 	s := &Server{
 		c: c, o: o, offer: offer, secret: make([]byte, 32), wanted: map[string]*made{},
-		desk: &desk{c: c, config: o.Config}, while: while,
+		desk: &desk{c: c, config: o.Config}, boards: boards{c: c}, while: while,
 	}
 	s.ending, s.finish = context.WithCancel(context.WithoutCancel(ctx))
 	_, _ = rand.Read(s.secret) // never fails

@@ -74,7 +74,7 @@ func (s *Server) watch(ctx context.Context, p place, t *teller, until <-chan tim
 
 // late is how a wanted run stands when a call has waited long enough.
 func (s *Server) late(ctx context.Context, p place) (state, error) {
-	b, err := boardOf(ctx, s.c, p.session)
+	b, _, err := s.boards.of(ctx, p)
 	if err != nil {
 		return state{}, err
 	}
@@ -88,27 +88,20 @@ func (s *Server) late(ctx context.Context, p place) (state, error) {
 // followSession yields how a wanted run stands now, and at every event from now
 // on. What the log says of earlier is no news: nobody is to act on it.
 func (s *Server) followSession(ctx context.Context, p place, states chan<- state, broken chan<- error) {
-	var b board
-	seq := uint64(0)
-	take := func(e event.Event, err error) bool {
-		if err != nil {
-			broken <- fmt.Errorf("follow %s: %w", p.session, err)
-			return false
-		}
-		b.apply(e)
-		seq = e.Seq
-		return true
-	}
-	for e, err := range s.c.Read(ctx, p.session) {
-		if !take(e, err) {
-			return
-		}
+	b, seq, err := s.boards.of(ctx, p)
+	if err != nil {
+		broken <- fmt.Errorf("follow %s: %w", p.session, err)
+		return
 	}
 	if !b.tell(ctx, p.want, states) {
 		return
 	}
 	for e, err := range s.c.Follow(ctx, p.session, seq+1) {
-		if !take(e, err) || !b.tell(ctx, p.want, states) {
+		if err != nil {
+			broken <- fmt.Errorf("follow %s: %w", p.session, err)
+			return
+		}
+		if b.apply(e); !b.tell(ctx, p.want, states) {
 			return
 		}
 	}

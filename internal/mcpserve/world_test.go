@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,7 +39,8 @@ type world struct {
 	sent       []event.Fact
 	// ends has each run wait for the test to say how it ends; nil is success at
 	// once.
-	ends chan event.Status
+	ends  chan event.Status
+	reads atomic.Int64 // events that were read again
 	// onWant is called once a run is wanted.
 	onWant func()
 }
@@ -222,6 +224,16 @@ func (w *world) Driver(ctx context.Context, id event.FlowID) (control.Driver, bo
 
 func (w *world) Read(ctx context.Context, id event.FlowID) iter.Seq2[event.Event, error] {
 	return w.log.Read(ctx, id, 1)
+}
+func (w *world) ReadFrom(ctx context.Context, id event.FlowID, from uint64) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for e, err := range w.log.Read(ctx, id, from) {
+			w.reads.Add(1)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 func (w *world) Follow(ctx context.Context, id event.FlowID, from uint64) iter.Seq2[event.Event, error] {
 	return w.log.Follow(ctx, id, from)
