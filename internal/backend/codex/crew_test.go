@@ -101,7 +101,7 @@ func agentOfItsOwn(t *testing.T, spawn backendtest.Reply, reported int, args ...
 		child := firstUser(q) == "CHILD TASK" || strings.Contains(q.Sent, "NEW_TASK")
 		switch {
 		case child && !strings.Contains(q.Sent, "echo worked"):
-			return runs("sleep 1; echo worked")
+			return runs("until test -e spoken; do sleep 0.1; done; echo worked")
 		case child:
 			return says("forty-two")
 		case q.Turns == 0:
@@ -114,7 +114,11 @@ func agentOfItsOwn(t *testing.T, spawn backendtest.Reply, reported int, args ...
 		return says("Waiting.")
 	}, args...)
 	steward := &clitest.Steward{}
-	got, err := backend.Collect(r.Turn(t.Context(), r.input("talk", user("go")), steward), nil)
+	got, err := backend.Collect(r.Turn(t.Context(), r.input("talk", user("go")), steward), func(d backend.Delta) {
+		if d.Text != "" { // it does not wait for the agent
+			_ = os.WriteFile(filepath.Join(r.room.Dir(), "spoken"), nil, 0o600)
+		}
+	})
 	if err != nil || !strings.HasPrefix(got.Text, "Waiting.") || !strings.HasSuffix(got.Text, "It came to forty-two.") {
 		t.Fatalf("said %q, %v", got.Text, err)
 	}
