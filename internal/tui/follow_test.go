@@ -33,7 +33,7 @@ func TestFollowAndTakeUp(t *testing.T) {
 	o := c.options(another(t, a))
 	o.Flow = sessionOf(t, a)
 	second := robot.Open(t, o, 100, 30).See("drives this; you follow it", "working")
-	second.Press("esc", "esc").See("Stopping").Gone("working")
+	second.Press("esc", "esc").See("Stopping").See("The run is over", "Type below to go on")
 	second.Type("Think again").Press("enter").See("turn 2", "thinking about it")
 	if run := newestRun(t, a); strings.Count(second.Screen(), "thinking about it") != 2 {
 		t.Errorf("of %s is heard:\n%s", run, second.Screen())
