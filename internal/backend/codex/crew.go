@@ -92,6 +92,7 @@ func (t *turn) crewed(method string, u update) error {
 // ours. The version that this was written with does not.
 func (t *turn) adopt(method string, u update) {
 	if method == "turn/started" && t.done && !t.begins && u.Turn.ID != t.id {
-		t.id, t.done, t.state, t.crew.ended, t.crew.mail = u.Turn.ID, false, turnState{}, false, false
+		t.named(u.Turn.ID)
+		t.done, t.state, t.crew.ended, t.crew.mail = false, turnState{}, false, false
 	}
 }

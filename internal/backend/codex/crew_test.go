@@ -22,7 +22,13 @@ const kid = "t-kid"
 // crew has the fake start an agent in its first turn, if it is one that does.
 func (f *fakeCodex) crew(t *fakeThread, at func(object) object) {
 	if t.Turns > 0 {
+		if f.first != "" { // what the first turn used comes late
+			f.tell("thread/tokenUsage/updated", object{"threadId": t.ID, "turnId": f.first, "tokenUsage": object{"last": object{"inputTokens": 10}}})
+		}
 		return
+	}
+	if f.like == "crew" {
+		f.first, _ = at(object{})["turnId"].(string)
 	}
 	if f.like == "post" { // one of the second kind ends while the answer is being given
 		f.tell("item/completed", at(object{"item": object{"type": "subAgentActivity", "id": "spawn", "kind": "started", "agentThreadId": kid}}))
@@ -55,10 +61,10 @@ func (f *fakeCodex) crewed(t *fakeThread) {
 // A turn that Codex has ended while an agent of its own works is not over: when that
 // ends the next one is begun, and what the agent used counts.
 func TestWoken(t *testing.T) {
-	for _, like := range []string{"crew", "post"} {
+	for like, input := range map[string]int64{"crew": 110, "post": 100} {
 		s := newSeat(t, like, scene(says("Waiting."), backendtest.Reply{Needs: []string{"has ended"}, Parts: says("It came to this.").Parts}), 0)
 		got, err := s.say(t.Context(), user("hello"))
-		if err != nil || got.Text != "Waiting.\n\nIt came to this." || got.Usage.Input != 100 {
+		if err != nil || got.Text != "Waiting.\n\nIt came to this." || got.Usage.Input != input {
 			t.Errorf("%s: said %q with %+v, %v", like, got.Text, got.Usage, err)
 		}
 	}

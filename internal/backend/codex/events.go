@@ -63,13 +63,14 @@ func (t *turn) handle(ctx context.Context, m rpc.Message) error {
 	return nil
 }
 
-// counts takes what is reported of a turn by its name, if it is this one.
+// counts takes what is reported of a turn by its name, if it is this one. What one
+// used may be said when the next has begun.
 func (t *turn) counts(method string, u update) {
 	ours := u.Thread == t.thread
 	switch {
 	case method == "turn/completed" && ours && u.Turn.ID == t.id:
 		t.done, t.state = true, u.Turn
-	case method == "thread/tokenUsage/updated" && (!ours || u.TurnID == t.id): // a thread that is resumed says what it used before
+	case method == "thread/tokenUsage/updated" && (!ours || slices.Contains(t.ids, u.TurnID)): // a thread that is resumed says what it used before
 		t.used(u.Usage.Last)
 	}
 }

@@ -41,6 +41,7 @@ type line struct {
 
 // A fakeCodex is an app-server as far as it is used.
 type fakeCodex struct {
+	first string // its first turn, if more is told of it later
 	like  string
 	scene backendtest.Scene
 

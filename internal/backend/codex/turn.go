@@ -22,6 +22,7 @@ type turn struct {
 	server     *server
 	x          *rpc.Exchange
 	thread, id string     // Codex's own names
+	ids        []string   // of its turns in this one of ours
 	kept       cli.Thread // what is remembered of the conversation
 	state      turnState
 	done       bool // Codex has ended the turn
@@ -223,11 +224,17 @@ func (t *turn) begin(ctx context.Context, name, text string, images []backend.Im
 	if err := t.x.Call(ctx, "turn/start", turnParams{Thread: t.thread, Message: name, Input: input}, &begun); err != nil {
 		return err
 	}
-	t.id, t.begins = begun.Turn.ID, false
+	t.begins = false
+	t.named(begun.Turn.ID)
 	for _, e := range t.early {
 		t.counts(e.method, e.update)
 	}
 	return nil
+}
+
+// named takes Codex's name of the turn that goes on.
+func (t *turn) named(id string) {
+	t.id, t.ids = id, append(t.ids, id)
 }
 
 // tell says something in the middle of the turn. What does not get through begins
