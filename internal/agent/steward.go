@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 
 	"conclave/internal/backend"
@@ -21,6 +22,11 @@ import (
 type host struct {
 	t   *turn
 	ctx context.Context // the turn's: what a call came to is recorded, also of one that is given up
+
+	// refused is the call that was refused last, times how often in a row. Of the
+	// turn's mutex.
+	refused string
+	times   int
 
 	mu      sync.Mutex
 	gone    bool
@@ -100,7 +106,30 @@ func (h *host) Call(ctx context.Context, c event.ToolCall) (res backend.ToolResu
 	} else {
 		res, t.trouble = h.serve(ctx, c)
 	}
+	if t.trouble == nil {
+		t.trouble = h.stuck(c, res)
+	}
 	return res
+}
+
+// maxRefused is how often a backend's own loop may make a call that is refused in
+// the same words, before its turn is ended: it would go on, and cost, for as long as
+// a turn may take.
+const maxRefused = 20
+
+// stuck reports that a backend makes the same call in vain again and again.
+func (h *host) stuck(c event.ToolCall, res backend.ToolResult) error {
+	this := ""
+	if res.Error && !res.End {
+		this = c.Name + string(c.Input) + res.Text
+	}
+	if this == "" || this != h.refused {
+		h.refused, h.times = this, 0
+	}
+	if h.times++; this == "" || h.times < maxRefused {
+		return nil
+	}
+	return &backend.Error{Kind: backend.Garbled, Message: fmt.Sprintf("it has called %s %d times in the same words, and was refused each time: %s", c.Name, maxRefused, clip(res.Text, 200))}
 }
 
 // conclude puts forward the outcome of a backend's own loop.

@@ -82,6 +82,39 @@ func TestProgramGivesACallUp(t *testing.T) {
 	})
 }
 
+// A program that makes the same call in vain again and again does not do so for ever.
+func TestProgramIsStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sp := &speaker{traits: program()}
+		var made []int
+		sp.speak = func(n int, _ backend.Input) reply {
+			made = append(made, 0)
+			return does(func(ctx context.Context, s backend.Steward) error {
+				for i := range 1000 {
+					made[n-1]++
+					if i == 5 { // another one in between
+						s.Call(ctx, call("other", "stare", `{}`))
+					}
+					if res := s.Call(ctx, call(fmt.Sprint(i), "look", `{}`)); res.End {
+						return nil
+					}
+				}
+				return nil
+			})
+		}
+		events := agenttest.New(single(), "Say it.", equipped("a", sp, &kit{room: chamber{"a room"}})).Play(t, mem.New())
+		failed := agenttest.Bodies[event.Failed](events, "a")
+		if len(failed) == 0 || !strings.Contains(failed[0].Message, `called look 20 times in the same words, and was refused each time: There is no tool "look" here`) {
+			t.Errorf("failed: %+v", failed)
+		}
+		for _, n := range made {
+			if n != 25 {
+				t.Errorf("it could make the call %d times", n)
+			}
+		}
+	})
+}
+
 // What a program does by itself is in the log like any tool call, bounded and
 // without secrets, and what it asks for is judged by the rules.
 func TestProgramIsRecorded(t *testing.T) {
