@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,14 +27,14 @@ tree of that one. With --cat it prints a file of it.`,
 		ValidArgsFunction: e.teamIDs(true),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			return e.with(func(c control.Control) error {
-				id, member, err := treeOf(cmd.Context(), c, a)
+				t, member, err := treeOf(cmd.Context(), c, a)
 				if err != nil {
 					return err
 				}
 				if cat != "" {
-					return e.catTeamFile(cmd.Context(), c, id, member, cat)
+					return e.catTeamFile(cmd.Context(), c, t.ID, member, cat)
 				}
-				return e.listTeamFiles(cmd.Context(), c, id, member, asJSON)
+				return e.listTeamFiles(cmd.Context(), c, t, member, asJSON)
 			})
 		},
 	}
@@ -44,22 +45,51 @@ tree of that one. With --cat it prints a file of it.`,
 
 // treeOf is the team and the member that are meant; the member is empty for the
 // shared tree.
-func treeOf(ctx context.Context, c control.Control, a []string) (event.FlowID, event.AgentID, error) {
+func treeOf(ctx context.Context, c control.Control, a []string) (view.Team, event.AgentID, error) {
 	id, t, err := findTeam(ctx, c, a[0])
+	t.ID = id
 	if err != nil || len(a) == 1 {
-		return id, "", err
+		return t, "", err
 	}
 	m, err := memberOf(t, a[1])
-	if err == nil && m.Dir == "" {
+	switch {
+	case err != nil && strings.ContainsAny(a[1], "./"): // as no name of a member has them
+		err = fmt.Errorf("%w\nIf %q is a file, print it with: conclave team files %s --cat %[2]q", err, a[1], id)
+	case err == nil && m.Dir == "":
 		err = control.Usagef("%s has no files of its own yet", m.Agent)
 	}
-	return id, m.Agent, err
+	return t, m.Agent, err
 }
 
-func (e *env) listTeamFiles(ctx context.Context, c control.Control, id event.FlowID, member event.AgentID, asJSON bool) error {
-	files, err := c.TeamFiles(ctx, id, member)
+// sayEmpty says that there is nothing to show of a tree, and of the shared one where
+// the work is that was not merged into it.
+func (e *env) sayEmpty(t view.Team, member event.AgentID, command string) {
+	what := "there is nothing in the shared tree of " + string(t.ID)
+	if member != "" {
+		what = fmt.Sprintf("there is nothing in the tree of %s", member)
+	}
+	if command == "diff" {
+		what = strings.Replace(what, "there is nothing", "nothing has changed", 1)
+	}
+	var apart []string
+	for _, m := range t.Members {
+		if m.Unmerged && member == "" {
+			apart = append(apart, fmt.Sprintf("  conclave team %s %s %s\n", command, t.ID, m.Agent))
+		}
+	}
+	if len(apart) > 0 {
+		what += "; there is work that was not merged into it, see it with:"
+	}
+	fmt.Fprintf(e.Err, "%s\n%s", what, strings.Join(apart, ""))
+}
+
+func (e *env) listTeamFiles(ctx context.Context, c control.Control, t view.Team, member event.AgentID, asJSON bool) error {
+	files, err := c.TeamFiles(ctx, t.ID, member)
 	if err != nil {
 		return err
+	}
+	if len(files) == 0 {
+		e.sayEmpty(t, member, "files")
 	}
 	for _, f := range files {
 		if asJSON {
@@ -100,13 +130,26 @@ terminal, or with --patch, it is one that git apply takes.`,
 		ValidArgsFunction: e.teamIDs(true),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			return e.with(func(c control.Control) error {
-				id, member, err := treeOf(cmd.Context(), c, a)
+				t, member, err := treeOf(cmd.Context(), c, a)
 				if err != nil {
 					return err
 				}
-				return form.show(e,
-					func() ([]control.FileDiff, error) { return c.TeamDiff(cmd.Context(), id, member) },
-					func() ([]byte, error) { return c.TeamPatch(cmd.Context(), id, member) })
+				empty := false
+				err = form.show(e,
+					func() ([]control.FileDiff, error) {
+						diff, err := c.TeamDiff(cmd.Context(), t.ID, member)
+						empty = len(diff) == 0
+						return diff, err
+					},
+					func() ([]byte, error) {
+						patch, err := c.TeamPatch(cmd.Context(), t.ID, member)
+						empty = len(patch) == 0
+						return patch, err
+					})
+				if err == nil && empty {
+					e.sayEmpty(t, member, "diff")
+				}
+				return err
 			})
 		},
 	}

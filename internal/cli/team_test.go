@@ -94,11 +94,41 @@ func TestTeamRefusals(t *testing.T) {
 		{[]string{"stop", "team-1", "pm"}, "pm does not act any more already: stopped by ada"},
 		{[]string{"message", "team-1", "--to", "front-end", "hello"}, "front-end is a role that has not been brought in yet; write to the leader: "},
 		{[]string{"message", "team-1", "--to", "nobody", "hello"}, `has no member "nobody"; it has: leader, pm, qa`},
+		{[]string{"files", "team-1", "a.md"}, `If "a.md" is a file, print it with: conclave team files team-1 --cat "a.md"`},
 	} {
 		b := opened()
 		n := len(b.log)
 		if code, _, stderr := b.run(t, tt.args...); code != exitUsage || !strings.Contains(stderr, tt.want) || len(b.log) > n || b.woke > 0 {
 			t.Errorf("%q: %d %s, woken %d times", tt.args, code, stderr, b.woke)
+		}
+	}
+}
+
+func (*bakery) TeamFiles(context.Context, event.FlowID, event.AgentID) ([]control.JobFile, error) {
+	return nil, nil
+}
+func (*bakery) TeamPatch(context.Context, event.FlowID, event.AgentID) ([]byte, error) {
+	return nil, nil
+}
+
+// Where there is nothing to show, that is said, and where the work is that nobody has
+// merged; the standard output is left to what there is.
+func TestTeamShowsNothing(t *testing.T) {
+	b := opened()
+	apart := opened()
+	apart.add("commit/pm", "pm", event.Committed{Commit: "c1", Total: 1})
+	for _, tt := range []struct {
+		of   *bakery
+		args []string
+		want string
+	}{
+		{b, []string{"files", "team-1"}, "there is nothing in the shared tree of team-1\n"},
+		{b, []string{"diff", "team-1"}, "nothing has changed in the shared tree of team-1\n"},
+		{apart, []string{"files", "team-1"}, "there is nothing in the shared tree of team-1; there is work that was not merged into it, see it with:\n  conclave team files team-1 pm\n"},
+		{apart, []string{"diff", "team-1"}, "nothing has changed in the shared tree of team-1; there is work that was not merged into it, see it with:\n  conclave team diff team-1 pm\n"},
+	} {
+		if code, stdout, stderr := tt.of.run(t, tt.args...); code != 0 || stdout != "" || stderr != tt.want {
+			t.Errorf("%q: %d, %q, %q", tt.args, code, stdout, stderr)
 		}
 	}
 }
