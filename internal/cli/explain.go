@@ -19,16 +19,16 @@ func newExplain(e *env) *cobra.Command {
 		Use:   "explain [flags] [KEY]",
 		Short: "Say what a key of the configuration means",
 		Long: `Explain says what a key of the configuration does, what it may be, what holds
-without it, and which file sets it to what. KEY is a path such as
-orchestrator.max_cost or the end of one. Without KEY it lists all there are.
-Secrets are not shown.`,
+without it, and which file sets it to what; it knows the keys of descriptions of
+teams as well. KEY is a path such as orchestrator.max_cost or the end of one.
+Without KEY it lists all there are. Secrets are not shown.`,
 		Example: `  conclave explain max_cost
   conclave explain agents.backend.mcp_servers.headers
   conclave explain --config team.yaml`,
 		Args: args(0, 1, "one key or none"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			var out []cobra.Completion
-			for _, p := range config.Places() {
+			for _, p := range append(config.Places(), config.TeamPlaces()...) {
 				if !p.Key.Later {
 					out = append(out, cobra.CompletionWithDesc(p.Path, p.Key.Doc))
 				}
@@ -37,7 +37,7 @@ Secrets are not shown.`,
 		},
 		RunE: func(_ *cobra.Command, a []string) error {
 			set, doubts := origins(e.dir, file)
-			places := config.Places()
+			places := append(config.Places(), config.TeamPlaces()...)
 			if len(a) == 1 {
 				var near []string
 				if places, near = config.Explain(a[0]); len(places) == 0 {
@@ -102,6 +102,7 @@ func origins(dir, file string) (map[string][]config.Origin, error) {
 // An explanation is a key as it is printed.
 type explanation struct {
 	Path    string          `json:"path"`
+	Team    bool            `json:"team,omitempty"` // of the description of a team
 	What    string          `json:"what,omitempty"`
 	Value   string          `json:"value,omitempty"`
 	Words   []string        `json:"words,omitempty"`
@@ -117,8 +118,11 @@ func explained(places []config.Place, set map[string][]config.Origin) []explanat
 	out := []explanation{}
 	for _, p := range places {
 		x := explanation{
-			Path: p.Path, What: p.Key.Doc, Value: p.Key.What, Words: p.Key.Words, Default: p.Key.Default,
-			For: p.Key.Backends, Missing: p.Key.Later, Advice: p.Key.Advice, Set: set[config.Plain(p.Path)],
+			Path: p.Path, Team: p.Team, What: p.Key.Doc, Value: p.Key.What, Words: p.Key.Words, Default: p.Key.Default,
+			For: p.Key.Backends, Missing: p.Key.Later, Advice: p.Key.Advice,
+		}
+		if !p.Team {
+			x.Set = set[config.Plain(p.Path)]
 		}
 		for _, k := range p.Key.Keys {
 			if !k.Later {
@@ -131,7 +135,11 @@ func explained(places []config.Place, set map[string][]config.Origin) []explanat
 }
 
 func (x explanation) print(w io.Writer, columns int) {
-	fmt.Fprintln(w, x.Path)
+	fmt.Fprint(w, x.Path)
+	if x.Team {
+		fmt.Fprint(w, "  (of the description of a team)")
+	}
+	fmt.Fprintln(w)
 	line := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(w, "  %-9s%s\n", name, hung(text, 11, columns))
@@ -163,9 +171,12 @@ func listKeys(w io.Writer, places []config.Place, set map[string][]config.Origin
 	if columns > 0 {
 		wide = min(wide, columns/2)
 	}
-	for _, p := range places {
+	for i, p := range places {
 		if p.Key.Later {
 			continue
+		}
+		if p.Team && i > 0 && !places[i-1].Team {
+			fmt.Fprintln(w, "\nOf the description of a team:")
 		}
 		first, _, _ := strings.Cut(p.Key.Doc, ". ")
 		first = strings.TrimSuffix(first, ".")
@@ -173,7 +184,7 @@ func listKeys(w io.Writer, places []config.Place, set map[string][]config.Origin
 			first = view.Shorten(first, columns-max(wide, len(p.Path))-4)
 		}
 		mark := " "
-		if len(set[config.Plain(p.Path)]) > 0 {
+		if !p.Team && len(set[config.Plain(p.Path)]) > 0 {
 			mark = "*"
 		}
 		fmt.Fprintf(w, "%s %-*s  %s\n", mark, wide, p.Path, first)

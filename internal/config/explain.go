@@ -13,6 +13,7 @@ import (
 type Place struct {
 	Path string // "agents[].backend.model"
 	Key  Key
+	Team bool // of the description of a team, and not of a configuration
 }
 
 // Name is the last part of the path.
@@ -20,30 +21,38 @@ func (p Place) Name() string { return p.Path[strings.LastIndex(p.Path, ".")+1:] 
 
 // Places are all keys in the order of the table. What an agent has is listed
 // under agents[] alone.
-func Places() []Place {
+func Places() []Place { return placed(Keys(), false, "agent") }
+
+// TeamPlaces are the keys of the description of a team. Its agents are those of a
+// configuration, and are listed there.
+func TeamPlaces() []Place { return placed(TeamKeys(), true, "agents") }
+
+// placed are the keys of a table, but not what is under the one called closed.
+func placed(table []Key, team bool, closed string) []Place {
 	var out []Place
 	var walk func(string, []Key)
 	walk = func(path string, keys []Key) {
 		for _, k := range keys {
-			if path == "" && k.Name == "agent" {
+			if path == "" && k.Name == closed {
 				k.Keys = nil
 			}
 			at := join(path, k.Name)
-			out = append(out, Place{at, k})
+			out = append(out, Place{at, k, team})
 			if k.Kind == List {
 				at += "[]"
 			}
 			walk(at, k.Keys)
 		}
 	}
-	walk("", Keys())
+	walk("", table)
 	return out
 }
 
-// Explain finds the keys that somebody may mean: a path or the end of one. When
-// none is called that, near are names that look like it.
+// Explain finds the keys that somebody may mean, of a configuration and of the
+// description of a team: a path or the end of one. When none is called that, near
+// are names that look like it.
 func Explain(query string) (found []Place, near []string) {
-	all, want := Places(), Plain(query)
+	all, want := append(Places(), TeamPlaces()...), Plain(query)
 	name := want[strings.LastIndex(want, ".")+1:]
 	for _, match := range []func(string) bool{
 		func(p string) bool { return p == want },

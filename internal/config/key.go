@@ -259,8 +259,9 @@ func find[T any](rows []row[T], name string) *row[T] {
 	return nil
 }
 
-// unknown warns of a key that is in no table, with the one that was meant: the
-// nearest of the mapping it stands in, or the same one elsewhere.
+// unknown warns of a key that is in no table, with the one that was meant: one of
+// the mapping it stands in that a slip of the hand makes of it, the same one
+// elsewhere, or the nearest of the mapping.
 func (r *reader) unknown(e entry, known []Key) {
 	var here, yet []string
 	for _, k := range known {
@@ -272,7 +273,8 @@ func (r *reader) unknown(e entry, known []Key) {
 		}
 	}
 	var hint string
-	if p := placeOf(e.key, r.keys(), ""); p != "" {
+	slip := slices.ContainsFunc(here, func(k string) bool { return len(k) > 3 && Slips(e.key, k) == 1 })
+	if p := placeOf(e.key, r.keys(), ""); p != "" && !slip {
 		hint = "it belongs under " + p
 	} else {
 		hint = didYouMean(e.key, append(here, yet...)) // what is supported comes first

@@ -166,8 +166,8 @@ func TestSketch(t *testing.T) {
 func TestExplain(t *testing.T) {
 	for query, want := range map[string]string{
 		"orchestrator.max_cost":         "orchestrator.max_cost",
-		"max_cost":                      "orchestrator.max_cost orchestrator.interactive_mode.max_cost planning.max_cost",
-		"max-cost":                      "orchestrator.max_cost orchestrator.interactive_mode.max_cost planning.max_cost",
+		"max_cost":                      "orchestrator.max_cost orchestrator.interactive_mode.max_cost planning.max_cost limits.max_cost",
+		"max-cost":                      "orchestrator.max_cost orchestrator.interactive_mode.max_cost planning.max_cost limits.max_cost",
 		"interactive_mode.backend":      "orchestrator.interactive_mode.backend",
 		"agents[0].backend.temperature": "agents[].backend.temperature",
 		"agent.backend.temperature":     "agents[].backend.temperature",
@@ -175,8 +175,10 @@ func TestExplain(t *testing.T) {
 		"shell.sandbox":                 "agents[].backend.shell.sandbox",
 		"image_generation_model":        "agents[].backend.image_generation_* orchestrator.image_generation_*",
 		"novelty_requirement":           "orchestrator.answer_novelty_requirement",
-		"max_tokens":                    "agents[].backend.max_tokens agents[].backend.reasoning.max_tokens orchestrator.max_tokens orchestrator.interactive_mode.max_tokens planning.max_tokens",
+		"max_tokens":                    "agents[].backend.max_tokens agents[].backend.reasoning.max_tokens orchestrator.max_tokens orchestrator.interactive_mode.max_tokens planning.max_tokens limits.max_tokens",
 		"orchestrator":                  "orchestrator",
+		"limits":                        "limits",
+		"roles[0].prompt":               "roles[].prompt",
 		"zebra":                         "",
 	} {
 		found, _ := config.Explain(query)

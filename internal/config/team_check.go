@@ -60,7 +60,9 @@ func findSource(r *reader, e entry, t *teaming) {
 func checkTeam(r *reader, t *teaming) {
 	roles := []string{}
 	for i, x := range t.Roles {
-		roles = append(roles, x.Name)
+		if x.Name != "" && !slices.Contains(roles, x.Name) {
+			roles = append(roles, x.Name)
+		}
 		if at := r.given[fmt.Sprintf("roles[%d].name", i)]; x.Name != "" && x.Name == cmp.Or(t.Leader.Name, event.LeaderName) {
 			r.fault(at, at.valueAt(), fmt.Sprintf("%s is what the leader is called", quoted(x.Name)), "name the role otherwise, or the leader with leader.name")
 		}
@@ -72,13 +74,24 @@ func checkTeam(r *reader, t *teaming) {
 		}
 		for _, name := range p.Roles {
 			if !slices.Contains(roles, name) {
-				r.fault(at, r.locate(at, name), "there is no role "+quoted(name), cmp.Or(didYouMean(name, roles), "the roles are "+oneOf(roles)))
+				r.fault(at, r.locate(at, name), "there is no role "+quoted(name), cmp.Or(didYouMean(name, roles), roleWords(roles)))
 			}
 		}
 	}
 	checkPlayers(r, t)
 	checkPrompts(r, t)
 	checkTimes(r, t)
+}
+
+// roleWords says which roles there are to name.
+func roleWords(roles []string) string {
+	switch len(roles) {
+	case 0:
+		return "no role has a name"
+	case 1:
+		return "the only role is " + roles[0]
+	}
+	return "the roles are " + strings.Join(roles[:len(roles)-1], ", ") + " and " + roles[len(roles)-1]
 }
 
 // checkPlayers makes sure that agents are there who are named, where the
