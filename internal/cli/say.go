@@ -61,9 +61,6 @@ type sayOptions struct {
 }
 
 func (e *env) sayIn(ctx context.Context, c control.Control, a []string, text string, o sayOptions) error {
-	if o.config != "" && !o.fresh {
-		return control.Usagef("--config is for a new conversation; this one has its own. Say also: --new")
-	}
 	id, err := e.sayWhere(ctx, c, a, o)
 	if err != nil {
 		return err
@@ -83,14 +80,11 @@ func (e *env) sayIn(ctx context.Context, c control.Control, a []string, text str
 
 // sayWhere is the conversation that is meant.
 func (e *env) sayWhere(ctx context.Context, c control.Control, a []string, o sayOptions) (event.FlowID, error) {
-	if len(a) == 1 {
-		return sessionNamed(ctx, c, a[0])
-	}
-	if !o.fresh {
-		id, ok, err := c.Newest(ctx)
-		if err != nil || ok {
-			return id, err
+	if id, ok, err := e.sayGoesOn(ctx, c, a, o); err != nil || ok {
+		if err == nil && o.config != "" {
+			err = control.Usagef("--config is for a new conversation; %s has its own. Say also: --new", id)
 		}
+		return id, err
 	}
 	team, err := c.Team(ctx, o.config)
 	if err != nil {
@@ -107,6 +101,18 @@ func (e *env) sayWhere(ctx context.Context, c control.Control, a []string, o say
 		e.say(o.show, "%s: %s\n", id, team.Source)
 	}
 	return id, err
+}
+
+// sayGoesOn is the conversation that is gone on with, if there is one.
+func (e *env) sayGoesOn(ctx context.Context, c control.Control, a []string, o sayOptions) (id event.FlowID, ok bool, err error) {
+	switch {
+	case len(a) == 1:
+		id, err = sessionNamed(ctx, c, a[0])
+		return id, true, err
+	case o.fresh:
+		return "", false, nil
+	}
+	return c.Newest(ctx)
 }
 
 // A saying is what came of something said, for a program to read.
