@@ -122,12 +122,18 @@ var toolDone = map[string]string{
 	"edit": "edited", "edit_file": "edited", "multiedit": "edited", "replace": "edited",
 }
 
-// toolWords is a use of a tool that is over: "wrote requirements.md".
+// toolWords is a use of a tool that is over: "wrote requirements.md", or "finish
+// failed: qa is not done".
 func toolWords(i view.FeedItem) string {
-	if len(i.Uses) == 1 && i.Uses[0].State == view.ToolOK && i.Uses[0].What != "" {
-		if did := toolDone[strings.ToLower(i.Uses[0].Name)]; did != "" {
-			return view.OneLine(did + " " + i.Uses[0].What)
-		}
+	if len(i.Uses) != 1 {
+		return view.OneLine(i.Title)
+	}
+	u := i.Uses[0]
+	switch did := toolDone[strings.ToLower(u.Name)]; {
+	case u.State == view.ToolFailed:
+		return view.Shorten(strings.TrimSuffix(view.OneLine(i.Title+" failed: "+u.Result), ":"), longestSaid)
+	case u.State == view.ToolOK && u.What != "" && did != "":
+		return view.OneLine(did + " " + u.What)
 	}
 	return view.OneLine(i.Title)
 }

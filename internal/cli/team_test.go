@@ -209,12 +209,21 @@ func TestTeamLinesFit(t *testing.T) {
 	}
 }
 
-// A file that was written is told like those that were read; one that was not is not.
+// A file that was written is told like those that were read; what failed is not told
+// as if it had been done.
 func TestToolWords(t *testing.T) {
-	for state, want := range map[view.ToolState]string{view.ToolOK: "wrote a.md", view.ToolFailed: "write a.md"} {
-		i := view.FeedItem{Kind: view.FeedTool, Title: "write a.md", Uses: []view.FeedUse{{Name: "write", What: "a.md", State: state}}}
-		if got := toolWords(i); got != want {
-			t.Errorf("%s: %q", state, got)
+	write := view.FeedUse{Name: "write", What: "a.md", State: view.ToolOK}
+	full := write
+	full.State, full.Result = view.ToolFailed, "the disk is full"
+	mute := write
+	mute.State = view.ToolFailed
+	running := write
+	running.State = view.ToolRunning
+	for want, u := range map[string]view.FeedUse{
+		"wrote a.md": write, "write a.md failed: the disk is full": full, "write a.md failed": mute, "write a.md": running,
+	} {
+		if got := toolWords(view.FeedItem{Kind: view.FeedTool, Title: "write a.md", Uses: []view.FeedUse{u}}); got != want {
+			t.Errorf("%q, not %q", got, want)
 		}
 	}
 }
