@@ -220,6 +220,11 @@ func TestDoctorLooksAtTheProject(t *testing.T) {
 	all = p.doctor(t, 1, "--offline", "--config", "boxed.yaml")
 	found(t, all, control.Trouble, "sandbox", "ada asks for bwrap: bwrap is not installed")
 	found(t, all, control.Trouble, "keys", "agent ada: claude needs a key")
+
+	// So is what only a configuration names that is not taken yet.
+	found(t, all, control.Well, "codex", "not installed, and nothing here needs it")
+	p.write(t, ".conclave/config.yaml", "agents:\n  - {id: cody, backend: {type: codex}}\n")
+	found(t, p.doctor(t, 1, "--offline"), control.Warning, "codex", "not installed, and agent cody is one")
 }
 
 // Where no run could be kept is a problem, whatever else is in order.

@@ -48,6 +48,9 @@ type checkup struct {
 
 	file   *config.File // nil if there is none that a run would take
 	agents []config.Agent
+	// distrusted are agents of a configuration that no run takes yet: they are
+	// known by name, and nothing of theirs is started.
+	distrusted []config.Agent
 }
 
 func (x *checkup) ok(area, format string, args ...any) {
@@ -94,6 +97,7 @@ func (x *checkup) configuration(context.Context) {
 	if own && file != "" {
 		if err := x.trusted(file, f); err != nil {
 			x.problem(area, "look at it, and if it is all right: conclave trust", "%s is not known to be yours, so no run takes it", file)
+			x.distrusted = f.Everybody()
 			return
 		}
 	}

@@ -35,7 +35,7 @@ func (x *checkup) agentPrograms(ctx context.Context) {
 			continue
 		}
 		if _, err := exec.LookPath(kind.Command); err != nil {
-			x.ok(kind.Command, "not installed, and nothing here needs it")
+			x.absent(kind)
 		} else if v, wrong, do := fitness(ctx, kind.Type, kind.Command); wrong != "" {
 			x.warn(kind.Command, do, "%s", wrong)
 		} else if standing, ok := standingOf(kind); ok {
@@ -44,6 +44,18 @@ func (x *checkup) agentPrograms(ctx context.Context) {
 			x.warn(kind.Command, "to use it, "+toUse[kind.Type]+", or set "+strings.Join(kind.Keys, " or ")+" in the environment", "%s, %s", v, standing)
 		}
 	}
+}
+
+// absent tells of a program that is not in the PATH and is no agent's of a run here.
+func (x *checkup) absent(kind config.Program) {
+	wants := func(c config.Agent) bool {
+		return c.CLI.Provider == kind.Type && len(c.CLI.Command) == 0 && !inImage(seatOf(c))
+	}
+	if i := slices.IndexFunc(x.distrusted, wants); i >= 0 {
+		x.warn(kind.Command, "install it: npm install -g "+packages[kind.Type], "not installed, and agent %s is one", x.distrusted[i].ID)
+		return
+	}
+	x.ok(kind.Command, "not installed, and nothing here needs it")
 }
 
 // toUse is how programs are logged in.
