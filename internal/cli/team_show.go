@@ -62,7 +62,7 @@ func (e *env) showTeam(ctx context.Context, c control.Control, t view.Team, mail
 	fmt.Fprintln(w, "\nMembers")
 	rows := [][]string{}
 	for _, m := range t.Members {
-		rows = append(rows, []string{"  " + face(m), m.Role, m.Model, memberWords(m)})
+		rows = append(rows, []string{"  " + face(m), m.Role, view.Engine(m.Backend, m.Model), memberWords(m)})
 	}
 	table(w, rows, 0)
 	if err := e.showTasks(ctx, c, t, tasks); err != nil {
@@ -220,8 +220,8 @@ func memberWords(m view.TeamMember) string {
 	return out
 }
 
-// phaseLine is how far a team is: "● Requirements ─ ◐ Design ─ ○ QA". What was left
-// when it ended is crossed out.
+// phaseLine is how far a team is: "● Requirements ─ ◐ Design ─ ○ QA". What was
+// left in the middle when it ended is crossed out.
 func phaseLine(t view.Team) string {
 	signs := map[string]string{view.PhaseDone: "●", view.PhaseNow: "◐", view.PhaseAhead: "○", view.PhaseLeft: "✗"}
 	var out []string

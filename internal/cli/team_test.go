@@ -64,7 +64,7 @@ func opened() *bakery {
 	b := &bakery{}
 	b.add("team/started", "", event.TeamStarted{
 		Task: event.Inline("A page"), Leader: event.TeamRole{Name: "leader"}, Dir: "d",
-		Roles:  []event.TeamRole{{Name: "pm", Avatar: "🖥️"}, {Name: "qa"}, {Name: "front-end"}},
+		Roles:  []event.TeamRole{{Name: "pm", Avatar: "🖥️"}, {Name: "qa", Seat: event.Seat{Backend: "claude_code"}}, {Name: "front-end"}},
 		Phases: []event.TeamPhase{{Name: "Build", Roles: []string{"front-end"}}, {Name: "Test", Roles: []string{"qa"}}},
 	})
 	b.put("spawn/1", "leader", event.Spawned{Member: "pm", Role: "pm"})
@@ -144,7 +144,7 @@ func TestTeamWokenByAWord(t *testing.T) {
 }
 
 // A team that has ended with something undone says what and why, and none of its
-// phases goes on. Who was stopped is not called lost.
+// phases goes on; one that never began has not failed. Who was stopped is not called lost.
 func TestShowAbandonedTeam(t *testing.T) {
 	b := opened()
 	if _, stdout, _ := b.run(t, "show", "team-1"); !strings.Contains(stdout, "○ Build ─ ◐ Test") {
@@ -153,8 +153,8 @@ func TestShowAbandonedTeam(t *testing.T) {
 	b.add("team/ended", "", event.TeamEnded{Status: event.StatusSuccess, Why: "a person wanted the end"})
 	_, stdout, _ := b.run(t, "show", "team-1")
 	for _, want := range []string{
-		"✗ Build ─ ✗ Test", "the team has finished and left something undone: a person wanted the end", "What was left undone:\n  try: Try it \\(qa\\)",
-		`pm +pm +stopped by ada`, "0 turns, 3 members",
+		"○ Build ─ ✗ Test", "the team has finished and left something undone: a person wanted the end", "What was left undone:\n  try: Try it \\(qa\\)",
+		`pm +pm +stopped by ada`, `qa +qa +claude_code +idle`, "0 turns, 3 members",
 	} {
 		if !regexp.MustCompile(want).MatchString(stdout) {
 			t.Errorf("%q is not in\n%s", want, stdout)

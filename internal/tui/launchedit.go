@@ -81,7 +81,7 @@ func newLaunchEdit(m *Model, a *launchAsk, want string, base int, p launch.Param
 	for _, t := range e.team {
 		on := len(p.Agents) == 0 || slices.Contains(p.Agents, string(t.Agent))
 		e.rows = append(e.rows, formRow{kind: formAgent, label: "Agent", on: on, agent: t.Agent,
-			about: view.OneLine(string(t.Agent)) + prefixed("  ", view.OneLine(t.Backend+" "+t.Model))})
+			about: view.OneLine(string(t.Agent)) + prefixed("  ", view.Engine(t.Backend, t.Model))})
 	}
 	turn(formMode, "Mode", p.AgentMode != "single", "single: one agent alone", "multi: several agents")
 	turn(formRefine, "Refinement", p.Refinement == nil || *p.Refinement, "off: one answer each", "on: agents improve and vote")

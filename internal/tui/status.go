@@ -55,10 +55,8 @@ func (m *Model) statusLines(width int) []string {
 
 func memberWords(backend, model string, tools bool, servers []string) []string {
 	var out []string
-	for _, s := range []string{backend, model} {
-		if s != "" {
-			out = append(out, s)
-		}
+	if e := view.Engine(backend, model); e != "" {
+		out = append(out, e)
 	}
 	if tools {
 		out = append(out, "files and commands")

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	"conclave/internal/tui/text"
 	"conclave/internal/view"
@@ -53,7 +52,7 @@ func (m *Model) talkWelcome(w, h int) []string {
 	add(t.Title.Render("Conclave") + t.Dim.Render("  "+m.talkWords()))
 	gap()
 	seat := m.partner()
-	add(text.Cut(t.Agent(0).Render("○ "+m.partnerName())+"  "+t.Faint.Render(view.OneLine(strings.TrimSpace(seat.Backend+" "+seat.Model))), inner))
+	add(text.Cut(t.Agent(0).Render("○ "+m.partnerName())+"  "+t.Faint.Render(view.Engine(seat.Backend, seat.Model)), inner))
 	gap()
 	add(t.Strong.Render(text.Cut(m.crewWords(), inner)))
 	shown := len(m.team.Agents)
@@ -61,7 +60,7 @@ func (m *Model) talkWelcome(w, h int) []string {
 		shown = max(room-1, 0)
 	}
 	for i, a := range m.team.Agents[:shown] {
-		add(text.Cut(t.Agent(i+1).Render("○ "+view.OneLine(string(a.ID)))+"  "+t.Faint.Render(view.OneLine(a.Backend+" "+a.Model)), inner))
+		add(text.Cut(t.Agent(i+1).Render("○ "+view.OneLine(string(a.ID)))+"  "+t.Faint.Render(view.Engine(a.Backend, a.Model)), inner))
 	}
 	if n := len(m.team.Agents) - shown; n > 0 {
 		add(t.Faint.Render(fmt.Sprintf("and %d more", n)))

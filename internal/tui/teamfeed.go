@@ -63,8 +63,8 @@ func (s *teamScreen) feedRow(at int) teamRow {
 // readItem is all there is of an item.
 func (s *teamScreen) readItem(i view.FeedItem) (title, body string) {
 	who := string(i.Agent)
-	if who == "" {
-		who = i.By
+	if who == "" && i.Kind == view.FeedCard {
+		who = speaker(i.Sort, i.By)
 	}
 	title = view.OneLine(strings.TrimSpace(who + " " + i.Title))
 	var b strings.Builder
@@ -237,17 +237,22 @@ func (s *teamScreen) letterLines(l letter, w int, open bool) []string {
 
 // sender is whoever has written a message.
 func (s *teamScreen) sender(l letter) string {
+	style := s.m.theme.User
 	switch {
 	case l.from != "":
 		return s.name(s.m, l.from)
 	case l.sort == view.MailNotice:
-		return s.m.theme.Dim.Render("Conclave")
+		style = s.m.theme.Dim
 	}
-	who := view.OneLine(l.by)
-	if who == "" {
-		who = "somebody"
+	return style.Render(speaker(l.sort, l.by))
+}
+
+// speaker is who has written a message that is of no member.
+func speaker(sort, by string) string {
+	if sort == view.MailNotice {
+		return "Conclave"
 	}
-	return s.m.theme.User.Render(who)
+	return view.Speaker(by)
 }
 
 func (s *teamScreen) names(list []event.AgentID) string {

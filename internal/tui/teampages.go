@@ -97,8 +97,8 @@ func (s *teamScreen) memberRow(i int, x view.TeamMember) teamRow {
 	if x.Unmerged {
 		facts = append(facts, "work not merged")
 	}
-	if x.Model != "" || x.Backend != "" {
-		facts = append(facts, strings.TrimSpace(view.OneLine(x.Backend+" "+x.Model)))
+	if e := view.Engine(x.Backend, x.Model); e != "" {
+		facts = append(facts, e)
 	}
 	r := fixed("member/"+string(x.Agent), fmt.Sprint(doing, facts, len(s.team.Members)), func(w int) []string {
 		name := text.Pad(s.fullName(x), min(s.nameWidth(), w/2))
@@ -186,7 +186,7 @@ func (s *teamScreen) mailRow(x view.TeamMail) teamRow {
 		read: func() (string, string) {
 			from := string(x.From)
 			if from == "" {
-				from = x.By
+				from = speaker(x.Kind, x.By)
 			}
 			return view.OneLine(from + ": " + x.Kind), s.m.texts.of(x.Text)
 		},

@@ -37,7 +37,7 @@ func (m *Model) welcome(w, h int) []string {
 		shown = max(room-1, 0)
 	}
 	for i, a := range m.team.Agents[:shown] {
-		style, about := t.Agent(i), view.OneLine(a.Backend+" "+a.Model)
+		style, about := t.Agent(i), view.Engine(a.Backend, a.Model)
 		if m.greyed(a.ID) {
 			style, about = t.Locked, about+" (sits out)"
 		}

@@ -132,10 +132,10 @@ func (t TeamTask) Open() bool { return t.State == event.TaskOpen || t.State == e
 
 // States of phases.
 const (
-	PhaseAhead = "ahead"
+	PhaseAhead = "ahead" // not begun; once the team is over, for good
 	PhaseNow   = "now"
 	PhaseDone  = "done"
-	PhaseLeft  = "left" // undone, or never begun, and the team is over
+	PhaseLeft  = "left" // begun and undone, and the team is over
 )
 
 // A TeamPhase is a stage of the work: "ahead", "now", "done" or "left".

@@ -112,7 +112,7 @@ func (t Team) phase(p event.TeamPhase) TeamPhase {
 	}
 	now = now || works && out.Tasks == 0
 	switch {
-	case t.Ended != nil && (now || !begun && out.Tasks == 0):
+	case t.Ended != nil && now:
 		out.State = PhaseLeft
 	case now:
 		out.State = PhaseNow

@@ -192,6 +192,10 @@ func TestTeamLedger(t *testing.T) {
 	if len(x.Files) != 2 || x.Files[0] != (event.Change{Path: "index.html", Kind: "new"}) || x.Files[1].Kind != "new" {
 		t.Errorf("files: %+v", x.Files)
 	}
+	// What was begun and not brought to its end is left; what never began did not fail.
+	if x.Ended == nil || x.Phases[1].State != view.PhaseLeft || x.Phases[2].State != view.PhaseAhead {
+		t.Errorf("phases at the end: %+v", x.Phases)
+	}
 	if done, all := x.Progress(); done != 2 || all != 3 {
 		t.Errorf("%d of %d tasks", done, all)
 	}

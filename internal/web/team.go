@@ -127,6 +127,9 @@ func (s *Server) short(ctx context.Context, c event.Content) (html string, text 
 
 func (s *Server) mail(ctx context.Context, m view.TeamMail) teamMail {
 	out := teamMail{TeamMail: m, Mine: m.Kind == view.MailPerson || m.Kind == view.MailGoal}
+	if out.Mine {
+		out.By = view.Speaker(m.By)
+	}
 	out.HTML, out.Text, out.Cut = s.short(ctx, m.Text)
 	if out.To == nil {
 		out.To = []event.AgentID{}

@@ -242,7 +242,11 @@ func TestTeamFeed(t *testing.T) {
 		i := one.(map[string]any)
 		line := fmt.Sprint(i["kind"], " ", i["agent"])
 		if m, ok := i["mail"].(map[string]any); ok {
-			line = fmt.Sprint(i["kind"], " ", m["from"], " → ", m["to"].([]any)[0], " ", m["kind"], " ", m["fates"].([]any)[0].(map[string]any)["state"])
+			who := m["from"]
+			if who == nil {
+				who = m["by"]
+			}
+			line = fmt.Sprint(i["kind"], " ", who, " → ", m["to"].([]any)[0], " ", m["kind"], " ", m["fates"].([]any)[0].(map[string]any)["state"])
 		}
 		if i["tools"] != nil {
 			tools = i["tools"].([]any)
@@ -251,7 +255,7 @@ func TestTeamFeed(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"mail <nil> → leader goal delivered", "turn leader", "member leader", "mail leader → pm task delivered", "member leader",
+		"mail you → leader goal delivered", "turn leader", "member leader", "mail leader → pm task delivered", "member leader",
 		"mail leader → front-end task delivered", "member leader", "mail leader → back-end task queued", "member leader", "over leader",
 		"turn pm", "tools pm read 3 files", "text pm", "mail pm → leader report queued", "commit pm", "over pm", "turn front-end",
 	}

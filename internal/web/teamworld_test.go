@@ -23,7 +23,7 @@ func bakery() []event.Fact {
 		Name: "product", Title: "Bakery", Task: event.Inline("A landing page for a *bakery*"), Leader: role("leader", "Leader", "🧭"),
 		Roles:  []event.TeamRole{role("pm", "Product manager", "📋"), role("front-end", "Front end", "🎨"), role("back-end", "Back end", "🔧")},
 		Phases: []event.TeamPhase{{Name: "Requirements", Roles: []string{"pm"}}, {Name: "Build", Roles: []string{"front-end", "back-end"}}},
-		Rules:  event.TeamRules{Version: event.TeamRulesVersion, MaxMembers: 8, MaxTurns: 100}, Dir: "/somewhere", Asks: true, By: "you",
+		Rules:  event.TeamRules{Version: event.TeamRulesVersion, MaxMembers: 8, MaxTurns: 100}, Dir: "/somewhere", Asks: true, By: "conclave team run",
 	})
 	turn := event.Turn{Round: 1, Take: 1}
 	add("a1", "leader", event.Assigned{Turn: turn, Messages: []string{"team"}})
