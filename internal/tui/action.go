@@ -17,6 +17,9 @@ type Action struct {
 	Command bool
 	Aliases []string // of the command
 	Args    string   // what a command takes, for its help: "[NAME]"
+	// Covers are names of what it does as well: keys that a person binds to one of
+	// them are its own besides those it has.
+	Covers []string
 	// Keys work where Where says.
 	Keys  []string
 	Where Where

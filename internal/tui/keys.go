@@ -19,16 +19,24 @@ type keymap struct {
 func newKeymap(table []Action, own map[string][]string) (keymap, []string) {
 	table = slices.Clone(table)
 	var wrong []string
+	also := map[int][]string{} // what names that actions have taken over are bound to
 	for name, keys := range own {
 		i := slices.IndexFunc(table, func(a Action) bool { return a.Name == name })
+		if i >= 0 {
+			table[i].Keys = bound(keys)
+			continue
+		}
+		i = slices.IndexFunc(table, func(a Action) bool { return slices.Contains(a.Covers, name) })
 		if i < 0 {
 			wrong = append(wrong, fmt.Sprintf("ui.keys: there is no action %q", name))
 			continue
 		}
-		table[i].Keys = nil
+		also[i] = append(also[i], bound(keys)...)
+	}
+	for i, keys := range also {
 		for _, k := range keys {
-			if k != "none" && k != "" {
-				table[i].Keys = append(table[i].Keys, normalKey(k))
+			if !slices.Contains(table[i].Keys, k) {
+				table[i].Keys = append(slices.Clip(table[i].Keys), k)
 			}
 		}
 	}
@@ -49,6 +57,17 @@ func newKeymap(table []Action, own map[string][]string) (keymap, []string) {
 	}
 	slices.Sort(wrong)
 	return m, wrong
+}
+
+// bound are the keys that a person has named for an action.
+func bound(keys []string) []string {
+	var out []string
+	for _, k := range keys {
+		if k != "none" && k != "" {
+			out = append(out, normalKey(k))
+		}
+	}
+	return out
 }
 
 // normalKey is a key as Bubble Tea names it.

@@ -258,11 +258,11 @@ func TestTeamKeys(t *testing.T) {
 	p := rehearse(t, 100, 30, "none")
 	c := p.teamBuilds()
 	p.now = p.now.Add(time.Minute)
-	for k, why := range map[string]string{"a": "nothing has run out", "p": "Nobody asks", "s": "Look at a member first", "9": "There are only 4 members"} {
+	for k, why := range map[string]string{"a": "nothing has run out", "p": "Nobody asks", "9": "There are only 4 members"} {
 		p.press(key(k))
 		p.see(why)
 	}
-	p.press(key("4"), key("s"))
+	p.press(key("4"), key("x"))
 	p.see("Stop front-end-2?")
 	p.press(key("y"))
 	if got := c.last(); got != (event.StopRequested{Target: "front-end-2", By: by}) {

@@ -277,16 +277,6 @@ func teamActions() []Action {
 		}, func(s *teamScreen, _ *Model) tea.Cmd { s.fold(); return nil }),
 		act("team_files", "o", "files", 0, "Every file of the tree that is looked at", any, (*teamScreen).openFiles),
 		act("team_wrap_up", "w", "wrap up", 5, "Ask the leader to come to an end", teamGoesOn, (*teamScreen).wrapUp),
-		act("team_stop_member", "s", "stop member", 0, "Have the member that is looked at not act again", func(s *teamScreen) string {
-			x, ok := s.team.Member(s.who)
-			switch {
-			case !ok:
-				return "Look at a member first: 1 to 9. x stops the whole team."
-			case x.State == view.MemberLost:
-				return "It is " + x.Word() + " already."
-			}
-			return teamGoesOn(s)
-		}, (*teamScreen).stopMember),
 		act("team_stop", "x", "stop", 2, "Stop the member that is looked at; with everybody looked at (0), the team", teamGoesOn, (*teamScreen).stop),
 		act("team_next_page", "tab right", "next page", 4, "The next page", any, func(s *teamScreen, _ *Model) tea.Cmd { s.look(s.page + 1); return nil }),
 		act("team_previous_page", "shift+tab left", "page before", 0, "The page before", any, func(s *teamScreen, _ *Model) tea.Cmd { s.look(s.page - 1); return nil }),
@@ -295,7 +285,7 @@ func teamActions() []Action {
 		act("team_help", "?", "help", 8, "Every key and command", any, func(_ *teamScreen, m *Model) tea.Cmd { m.open(newHelp(m)); return nil }),
 		act("team_leave", "esc q ctrl+c", "leave", 9, "Leave; the team goes on", any, func(_ *teamScreen, m *Model) tea.Cmd { return m.closeTeam() }),
 	}
-	retitled(out, "team_stop", stopWords)
+	stopsMembers(out)
 	for i := range 10 {
 		about := fmt.Sprintf("Look at member %d of the team", i)
 		if i == 0 {

@@ -52,11 +52,12 @@ func stopWords(m *Model) string {
 	return "stop team"
 }
 
-// retitled gives an action of a table a title that changes.
-func retitled(table []Action, name string, now func(*Model) string) {
+// stopsMembers says of stopping whom it is about: it is one thing to do, for the team
+// and for a member.
+func stopsMembers(table []Action) {
 	for i := range table {
-		if table[i].Name == name {
-			table[i].Now = now
+		if table[i].Name == "team_stop" {
+			table[i].Now, table[i].Covers = stopWords, []string{"team_stop_member"}
 		}
 	}
 }
