@@ -77,6 +77,18 @@ export async function until(what, f) {
   }
 }
 
+// spills is what sticks out of the boxes it is in, at a width of the window.
+export async function spills(page, width, boxes) {
+  const { width: was, height } = page.viewportSize();
+  await page.setViewportSize({ width, height });
+  const out = await page.evaluate((boxes) => [...document.querySelectorAll(boxes)].flatMap((box) => {
+    const edge = Math.min(box.getBoundingClientRect().right, innerWidth);
+    return [...box.querySelectorAll("*")].filter((e) => e.getBoundingClientRect().right > edge + 0.5).map((e) => (e.getAttribute("aria-label") || e.className) + " in " + box.getAttribute("aria-label"));
+  }), boxes);
+  await page.setViewportSize({ width: was, height });
+  return out;
+}
+
 let n = 0;
 const began = Date.now();
 export const told = (what) => console.log(`${((Date.now() - began) / 1000).toFixed(1)} s ${what}`);

@@ -101,6 +101,8 @@ await story(async ({ server, c }) => {
           .filter((e) => !(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.textContent.trim() || e.closest("label")?.textContent.trim() || e.title))
           .map((e) => e.outerHTML.slice(0, 120)));
       assert.deepEqual(nameless, [], `${tab} has things without a name`);
+      const made = await page.getByRole("complementary", { name: "Deliverables" }).locator(".count").textContent();
+      await sees(page, `Deliverables (${made})`);
       await shot(page, `${width}${tab.replace(/\W+/g, "-")}`);
     }
   }

@@ -2,7 +2,7 @@
 // stopped in the middle: a member first, then everybody; both ask before they do it,
 // and nothing goes on afterwards.
 
-import { assert, clean, open, sees, shot, story, until } from "./lib.mjs";
+import { assert, clean, open, sees, shot, spills, story, until } from "./lib.mjs";
 
 await story(async ({ server, c }) => {
   const page = await open(c, server);
@@ -21,6 +21,8 @@ await story(async ({ server, c }) => {
   await page.keyboard.press("Enter");
   const sent = page.getByRole("group", { name: "What you said" });
   await sees(sent, "queued");
+  await sees(worker, "1 queued");
+  for (const width of [360, 400, 820, 1280]) assert.deepEqual(await spills(page, width, ".banner-card"), [], `out of the banners at ${width}`);
   await sent.getByRole("button", { name: "Take back" }).click();
   await sees(sent, "taken back");
 
@@ -46,5 +48,9 @@ await story(async ({ server, c }) => {
   await until("nobody drives it", async () => !(await (await page.request.get(server.origin + "/api/teams/" + id)).json()).driver);
   await page.getByRole("region", { name: "Write to the team" }).waitFor({ state: "detached" });
   await shot(page, "stopped");
+
+  // What was begun is left undone; what nobody began did not fail.
+  const phases = page.getByRole("list", { name: "Phases" });
+  assert.deepEqual(await phases.locator("li").evaluateAll((all) => all.map((e) => e.textContent)), ["✗Work: left undone0/1", "Praise: not begun"]);
   clean(page);
 });

@@ -11,6 +11,7 @@ import { Diff, type FileDiff } from "../parts/diff";
 import { FileView, Tree } from "../parts/files";
 import { useTeam } from "./context";
 import { changeTone } from "./feed";
+import { made } from "./types";
 
 // commitOf changes whenever the tree does, so that it is read anew.
 function commitOf(d: ReturnType<typeof useTeam>["d"], member: string): string {
@@ -75,12 +76,11 @@ const mark: Record<string, string> = { new: "+", modified: "±", deleted: "−" 
 export function Deliverables() {
   const { d, read } = useTeam();
   const t = d.team;
-  const named = t.ended?.deliverables || [];
-  const rest = (t.files || []).filter((f) => !named.includes(f.path));
+  const { named, rest, count } = made(d);
   const waiting = t.members.filter((m) => m.unmerged);
   return (
     <aside id="made" class="side deliverables" aria-label="Deliverables">
-      <header><h2>Deliverables</h2><span class="count">{named.length || rest.filter((f) => f.kind !== "deleted").length}</span></header>
+      <header><h2>Deliverables</h2><span class="count">{count}</span></header>
       <div class="deliverables-in">
         {named.length > 0 && <ul class="plain">{named.map((p) => <li key={p}><button type="button" class="file-line" onClick={() => read(p)}><span aria-hidden="true" class="file-mark star">★</span><span class="mono">{p}</span></button></li>)}</ul>}
         {named.length > 0 && rest.length > 0 && <p class="muted small">Besides</p>}

@@ -48,7 +48,7 @@ function Banner({ m, live, picked, onPick }: { m: Member; live: string; picked: 
         </div>
         <div class="banner-doing" title={stands(m, d.over)}>{live ? <span class="banner-live" aria-hidden="true">{live}</span> : stands(m, d.over)}</div>
         <div class="banner-foot muted small">
-          <span>{plural(m.turns, "turn")}</span>{m.model && <span class="mono">{m.model}</span>}
+          <span>{plural(m.turns, "turn")}</span>{(m.model || m.backend) && <span class="mono">{m.model || m.backend}</span>}
           {!!m.queued && <Badge tone="amber">{m.queued} queued</Badge>}{m.unmerged && <Badge tone="accent">not merged</Badge>}{!!m.restarts && <span>begun again {m.restarts}×</span>}
           <span class="grow" />
           {!d.over && m.state !== "lost" && (
@@ -109,7 +109,7 @@ function useLiveText(flow: string): Record<string, string> {
 }
 
 const dots: Record<string, string> = { done: "✓", now: "", ahead: "", left: "✗" };
-const phaseWords: Record<string, string> = { now: "goes on", left: "left undone" };
+const phaseWords: Record<string, string> = { ahead: "not begun", now: "goes on", left: "left undone" };
 
 // Phases is how far the work is.
 export function Phases() {

@@ -18,7 +18,7 @@ import { Feed } from "./feed";
 import { Deliverables, ReadFile, TeamFiles } from "./files";
 import { Composer, Letters } from "./mail";
 import { Banners, Phases } from "./members";
-import type { TeamData } from "./types";
+import { made, type TeamData } from "./types";
 
 const tabs = [{ id: "feed", name: "Feed" }, { id: "board", name: "Dashboard" }, { id: "mail", name: "Messages" }, { id: "files", name: "Files" }, { id: "log", name: "Log" }];
 
@@ -44,7 +44,7 @@ export function TeamPage({ id, tab }: { id: string; tab: string }) {
       <div class="team-page">
         <section class="team-main" aria-label="Team">
           <Head />
-          <p class="small to-made"><a href="#made" onClick={(e: any) => { e.preventDefault(); document.getElementById("made")?.scrollIntoView(); }}>Deliverables ({(d.team.files || []).length})</a></p>
+          <p class="small to-made"><a href="#made" onClick={(e: any) => { e.preventDefault(); document.getElementById("made")?.scrollIntoView(); }}>Deliverables ({made(d).count})</a></p>
           <Phases />
           <Banners picked={picked} onPick={only} />
           {d.stopped && <Stopped flow={id} again={data.again} />}

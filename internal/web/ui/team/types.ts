@@ -60,6 +60,14 @@ export function stands(m: Member, over = false): string {
   return m.doing || (m.turns ? "has nothing to do" : "has not begun");
 }
 
+// made is what the team has made: what it has named as its result, and the rest.
+// Unless something is named, everything that is there counts.
+export function made(d: TeamData): { named: string[]; rest: Change[]; count: number } {
+  const named = d.team.ended?.deliverables || [];
+  const rest = (d.team.files || []).filter((f) => !named.includes(f.path));
+  return { named, rest, count: named.length || rest.filter((f) => f.kind !== "deleted").length };
+}
+
 const fates: Record<string, string> = { waiting: "on its way", queued: "queued", delivered: "delivered", withdrawn: "taken back", refused: "refused", undeliverable: "not delivered" };
 export const fateTone: Record<string, string> = { waiting: "gray", queued: "amber", delivered: "green", withdrawn: "gray", refused: "red", undeliverable: "red" };
 export function fateWords(f: Fate): string {
