@@ -186,9 +186,11 @@ var setTask = regexp.MustCompile(`sets you the task (\S+): `)
 func (c *crew) work(a asked) backendtest.Reply {
 	for _, m := range setTask.FindAllStringSubmatch(heardIn(a.Request), -1) {
 		task := m[1]
+		reported := strings.LastIndex(a.Sent, "[report:"+task+"]")
+		missed := reported >= 0 && strings.LastIndex(a.Sent, "still open: "+task+" (") > reported // it was killed as it reported
 		switch {
-		case strings.Contains(a.Sent, "[report:"+task+"]"):
-		case a.tool && strings.Contains(a.last, "[made]"):
+		case reported >= 0 && !missed:
+		case missed, a.tool && strings.Contains(a.last, "[made]"):
 			return claudetest.Reply(claudetest.Host("report", fields{"task": task, "state": "done", "summary": "It is made. [report:" + task + "]", "files": []string{task + ".md"}}))
 		default:
 			return made(task)
