@@ -86,7 +86,7 @@ func TestOwnLoop(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{
 			"assigned", "tool_called", "tool_returned", "tool_called", "tool_returned", "tool_called", "tool_returned",
-			"proposed", "refused", "proposed", "answered", "assigned", "called", "proposed", "voted",
+			"proposed", "refused", "proposed", "answered", "assigned", "called", "proposed", "voted", "called",
 		}, kinds(events, "a")); diff != "" {
 			t.Error(diff)
 		}

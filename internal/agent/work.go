@@ -41,7 +41,7 @@ func (t *turn) work(ctx context.Context, w coord.Work) error {
 		}
 		reply, called, err := t.speak(ctx)
 		if err != nil {
-			return t.unlessClosed(err)
+			return t.unlessClosed(ctx, err)
 		}
 		over, err := t.follow(ctx, reply, called)
 		if err != nil || over {
@@ -101,18 +101,25 @@ func (t *turn) after(ctx context.Context, r backend.Reply, called event.Fact) (b
 	return false, nil
 }
 
-// unlessClosed forgives an error of a backend after its outcome was accepted.
-func (t *turn) unlessClosed(err error) error {
-	if t.closed {
+// unlessClosed forgives an error of a backend after its outcome was accepted. The
+// run waits for what the turn has cost, and is told as much as is known.
+func (t *turn) unlessClosed(ctx context.Context, err error) error {
+	if !t.closed {
+		return err
+	}
+	if ctx.Err() != nil {
 		return nil
 	}
+	_, err = t.port.Submit(ctx, t.fact("call", event.Called{
+		Turn: t.turn, Call: t.calls, Model: t.agent.Backend.Traits().Model, Usage: t.spent, Request: t.granted, Unpriced: t.unpriced(t.spent),
+	}))
 	return err
 }
 
 // propose puts outcomes forward, together with the call they came from, and
 // returns the verdict: over, or why they are refused.
 func (t *turn) propose(ctx context.Context, called event.Fact, calls []event.ToolCall) (why string, over bool, err error) {
-	p := event.Proposed{Turn: t.turn}
+	p := event.Proposed{Turn: t.turn, Follows: called.Body == nil && t.agent.Backend.Traits().OwnsLoop}
 	snapshot, err := t.snapshot(ctx, calls)
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		if called.Body != nil {

@@ -70,8 +70,12 @@ func (s *stage) label(who string) event.Label {
 }
 
 func (a actor) answers(w []string) error {
-	like := 0.0
+	like, follows := 0.0, false
 	for _, x := range w[1:] {
+		if x == "calling" {
+			follows = true
+			continue
+		}
 		v, ok := strings.CutPrefix(x, "like=")
 		if !ok {
 			return fmt.Errorf("not understood: %s", x)
@@ -81,7 +85,7 @@ func (a actor) answers(w []string) error {
 			return err
 		}
 	}
-	a.propose(answer(w[0][1:], like))
+	a.say("proposed", event.Proposed{Turn: a.turn, Outcomes: []event.Outcome{answer(w[0][1:], like)}, Follows: follows})
 	return nil
 }
 

@@ -28,6 +28,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 				m.Turn.Cut = true
 			}
 		}
+		r.s.Accounts = nil // nobody is left to give them
 		r.release()
 
 	// What agents and people put forward waits for a verdict.
@@ -42,6 +43,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 		return r.present(m, b)
 	case event.Called:
 		r.settle(b.Request, b.Usage)
+		r.account(m.ID, b.Turn)
 		m.called(b)
 	case event.ToolCalled:
 		if m.current(b.Turn) {
@@ -62,6 +64,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 		}
 	case event.Failed:
 		r.settle(b.Request, b.Usage)
+		r.account(m.ID, b.Turn)
 		r.fail(m, b)
 	case event.Interrupted:
 		return r.interrupt(m, b)
@@ -71,9 +74,8 @@ func (r *Run) apply(e event.Event) []flow.Command {
 	case event.Answered:
 		return r.answer(m, b)
 	case event.Voted:
-		r.taken(b.Proposal)
 		m.Vote = &b
-		r.outcome(m)
+		r.accept(m, b.Proposal)
 	case event.Refused:
 		return r.refuse(m, b)
 	case event.Granted:
@@ -269,11 +271,10 @@ func (r *Run) interrupt(m *member, b event.Interrupted) []flow.Command {
 }
 
 func (r *Run) answer(m *member, b event.Answered) []flow.Command {
-	r.taken(b.Proposal)
 	r.s.Answers++
 	m.Answers = append(m.Answers, answer{Content: b.Content, Print: b.Print, Serial: r.s.Answers, Snapshot: b.Snapshot})
 	m.Vote = nil
-	r.outcome(m)
+	r.accept(m, b.Proposal)
 	return r.news(m)
 }
 

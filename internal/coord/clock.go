@@ -89,6 +89,9 @@ func (r *Run) runSoft() duration {
 
 // overdue records what time has brought about.
 func (r *Run) overdue() (event.Fact, bool) {
+	if r.settling() {
+		return event.Fact{}, false
+	}
 	now, up := r.s.Clock.Rung.Active, r.s.Clock.Rung.Up
 	if f, ok := r.expired(r.s.Clock.Rung.Open); ok {
 		return f, true
@@ -126,6 +129,9 @@ func (r *Run) Wake() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	c := &r.s.Clock
+	if r.settling() && r.owing() { // no other time matters any more
+		return c.Now.Add(r.lastAccount() - c.Up), true
+	}
 	var left []duration
 	active := func(d duration) {
 		if !r.asking() && !r.paused() {

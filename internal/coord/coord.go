@@ -17,6 +17,7 @@
 //	message.go  what people say to agents, and who has read it
 //	steer.go    wrapping up, pausing, stopping an agent or a command of its
 //	final.go    winner, override, presentation, the end
+//	account.go  turns that are over for the run, and have not said what they cost
 //	command.go  what the shell is asked to do
 //	check.go    the invariants of a log
 //
@@ -80,6 +81,8 @@ type state struct {
 	Present  *presenting     `json:"present,omitempty"`
 	Final    *event.Content  `json:"final,omitempty"`
 	Finished *event.Finished `json:"finished,omitempty"`
+	// Accounts are of turns that have an outcome and go on.
+	Accounts []account `json:"accounts,omitempty"`
 }
 
 type ending struct {
@@ -177,7 +180,7 @@ func (r *Run) Rules() event.Rules {
 }
 
 // CheckpointVersion changes with the form of what Checkpoint writes.
-func (r *Run) CheckpointVersion() int { return 3 }
+func (r *Run) CheckpointVersion() int { return 4 }
 
 // Checkpoint gives the state as a value that Restore takes up. It may be called
 // only when nothing is due.

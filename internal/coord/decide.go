@@ -100,7 +100,12 @@ func many(n int, thing string) string {
 
 // endEarly records that the run stops before its votes settle it. A stronger
 // reason replaces a weaker one.
+//
+// One that has its result and waits for its accounts has nothing left to stop.
 func (r *Run) endEarly() (event.Fact, bool) {
+	if r.settling() {
+		return event.Fact{}, false
+	}
 	by, why := r.causeToEnd()
 	if by == "" || r.s.Ending != nil && strength[r.s.Ending.By] >= strength[by] {
 		return event.Fact{}, false

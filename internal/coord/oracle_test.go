@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/internal/coord"
 	"conclave/internal/coord/vote"
@@ -24,6 +25,9 @@ type oracle struct {
 	granted   map[string]event.Amount // and not settled
 	requests  map[string]event.Amount
 	people    people
+	cancelled bool
+	follows   map[string]bool      // proposals whose call goes on
+	owed      map[string]time.Time // turns that have not said what they cost, since
 }
 
 func (o *oracle) rules() event.Rules { return o.start.Rules }
@@ -38,11 +42,20 @@ func (o *oracle) read(e event.Event) error {
 		*o = oracle{
 			start: b, revisions: event.Seen{}, votes: map[event.AgentID]event.Voted{}, lost: map[event.AgentID]bool{},
 			granted: map[string]event.Amount{}, requests: map[string]event.Amount{}, people: newPeople(b),
+			follows: map[string]bool{}, owed: map[string]time.Time{},
 		}
+	case event.Proposed:
+		o.follows[e.ID] = b.Follows
+	case event.CancelRequested:
+		o.cancelled = true
+	case event.Resumed:
+		clear(o.owed)
 	case event.Answered:
+		o.owes(e, b.Turn, b.Proposal)
 		o.revisions[e.Agent] = b.Revision
 		delete(o.votes, e.Agent) // the author's own vote is retracted
 	case event.Voted:
+		o.owes(e, b.Turn, b.Proposal)
 		o.votes[e.Agent] = b
 	case event.Lost:
 		o.lost[e.Agent] = true
@@ -51,10 +64,12 @@ func (o *oracle) read(e event.Event) error {
 	case event.Requested:
 		o.requests[e.ID] = b.Amount
 	case event.Called:
+		delete(o.owed, b.Turn.Key(e.Agent))
 		o.settle(b.Request, b.Usage)
 	case event.Compacted:
 		o.settle(b.Request, b.Usage)
 	case event.Failed:
+		delete(o.owed, b.Turn.Key(e.Agent))
 		o.settle(b.Request, b.Usage)
 	case event.Granted:
 		return o.grant(b)
@@ -63,9 +78,21 @@ func (o *oracle) read(e event.Event) error {
 	case event.Chosen:
 		return o.chosen(b)
 	case event.Finished:
+		for turn, since := range o.owed {
+			if !o.ending && !o.cancelled && e.At.Before(since.Add(time.Duration(o.rules().StopGrace))) {
+				return fmt.Errorf("ends without what %s has cost", turn)
+			}
+		}
 		return o.finished(b)
 	}
 	return nil
+}
+
+// owes: a turn whose outcome was taken while its call went on says later what it cost.
+func (o *oracle) owes(e event.Event, t event.Turn, proposal string) {
+	if o.follows[proposal] {
+		o.owed[t.Key(e.Agent)] = e.At
+	}
 }
 
 func (o *oracle) settle(request string, u event.Usage) {

@@ -16,7 +16,8 @@ import (
 // stage is one run under the hand of a scenario. These things can happen:
 //
 //	start agents=a,b,c [settings]     see setting in setting_test.go
-//	a answers "text" [like=0.9]       new_answer in a's turn; like is the similarity
+//	a answers "text" [like=0.9]       new_answer in a's turn; like is the similarity;
+//	                                  "calling" after it: the call goes on
 //	a votes b [because "why"] [ranking=b,a]
 //	a proposes [answer "text"] [vote b] [nothing] [nonsense]   any number of outcomes
 //	a presents "text"                 the final answer

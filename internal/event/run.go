@@ -287,6 +287,9 @@ type Told struct {
 type Proposed struct {
 	Turn
 	Outcomes []Outcome `json:"outcomes,omitempty"`
+	// Follows: the call it was made in goes on, and a Called with what that has cost
+	// comes after it.
+	Follows bool `json:"follows,omitempty"`
 }
 
 // An Outcome is an answer or a vote; exactly one field is set.

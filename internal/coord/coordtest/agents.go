@@ -159,7 +159,18 @@ func (w *World) call(j *job) {
 		w.submit(w.fact(j, "call", c), w.fact(j, "presented", event.Presented{Turn: j.turn, Content: text}))
 		return
 	}
-	w.submit(w.fact(j, "call", c), w.fact(j, "proposed", event.Proposed{Turn: j.turn, Outcomes: w.outcomes(j)}))
+	p := event.Proposed{Turn: j.turn, Outcomes: w.outcomes(j), Follows: w.rng.IntN(4) == 0}
+	if !p.Follows {
+		w.submit(w.fact(j, "call", c), w.fact(j, "proposed", p))
+		return
+	}
+	called := w.fact(j, "call", c)
+	switch w.submit(w.fact(j, "proposed", p)); {
+	case w.working[j.key] == j: // it was refused
+		w.submit(called)
+	case w.rng.IntN(8) > 0: // else nobody ever hears of it
+		w.late = append(w.late, called)
+	}
 }
 
 // outcomes are mostly sensible.

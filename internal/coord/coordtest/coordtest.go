@@ -28,6 +28,7 @@ type World struct {
 	start   event.RunStarted
 	working map[string]*job
 	begun   map[string]bool
+	late    []event.Fact // calls that outlast the outcome they brought
 	inputs  int // ids of what people say
 	err     error
 }
@@ -115,6 +116,12 @@ func (w *World) step() {
 
 // progress moves a random job on. If all are stuck only time can help.
 func (w *World) progress() {
+	if len(w.late) > 0 && w.rng.IntN(3) == 0 {
+		f := w.late[0]
+		w.late = w.late[1:]
+		w.submit(f)
+		return
+	}
 	var able []string
 	for k, j := range w.working {
 		if !j.hung && (j.stopped || j.waits == "" && (!j.paused || len(j.open) > 0)) {
@@ -209,7 +216,7 @@ func (w *World) crash() {
 }
 
 func (w *World) takeUp() {
-	w.run, w.working = &coord.Run{}, map[string]*job{}
+	w.run, w.working, w.late = &coord.Run{}, map[string]*job{}, nil
 	flow.Fold(w.run, w.Log)
 	for _, e := range w.Log {
 		switch b := e.Body.(type) {
