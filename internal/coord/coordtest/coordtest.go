@@ -29,7 +29,7 @@ type World struct {
 	working map[string]*job
 	begun   map[string]bool
 	late    []event.Fact // calls that outlast the outcome they brought
-	inputs  int // ids of what people say
+	inputs  int          // ids of what people say
 	err     error
 }
 
