@@ -41,10 +41,7 @@ func (r *chatSaid) pin() string           { return r.id }
 
 func (r *chatSaid) draw(b brush) []string {
 	t := &b.m.theme
-	who := view.OneLine(r.by)
-	if who == "" {
-		who = by
-	}
+	who := view.Speaker(r.by)
 	if b.airy && !r.at.IsZero() {
 		who += " · " + r.at.In(b.m.o.Now().Location()).Format("15:04")
 	}

@@ -87,6 +87,19 @@ func TestConversationIsAChat(t *testing.T) {
 	}
 }
 
+// Whoever speaks with a command is the person at the terminal; somebody else has a name.
+func TestWhoSpeaks(t *testing.T) {
+	p := rehearse(t, 80, 24, "none")
+	p.staffed(event.SessionRules{})
+	for i, by := range []string{"conclave sessions say", "ann"} {
+		id := p.told(event.Said{Text: event.Inline("from " + by), By: by})
+		p.chair(event.Assigned{Turn: event.Turn{Round: i + 1, Take: 1}, Messages: []string{id}})
+		p.chair(event.Concluded{Turn: event.Turn{Round: i + 1, Take: 1}})
+	}
+	p.see("you · ", "from conclave sessions say", "ann · ", "from ann")
+	p.gone("conclave sessions say · ")
+}
+
 // A run is a card between what the agent says before it and after it, and tells
 // how it stands.
 //

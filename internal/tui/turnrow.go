@@ -92,10 +92,7 @@ func (r *saidRow) version() uint64       { return uint64(len(r.about)) }
 func (r *saidRow) plain(m *Model) string { return m.texts.of(r.text) }
 
 func (r *saidRow) draw(b brush) []string {
-	who := view.OneLine(r.by)
-	if who == "" {
-		who = "you"
-	}
+	who := view.Speaker(r.by)
 	if r.about != "" {
 		who += ", " + r.about
 	}
