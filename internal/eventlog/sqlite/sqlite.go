@@ -24,6 +24,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"conclave/internal/event"
 	"conclave/internal/eventlog"
@@ -71,7 +72,7 @@ func Open(ctx context.Context, dir string) (*Log, error) {
 	if err := makeFiles(dir); err != nil {
 		return nil, fail("open log", dir, err)
 	}
-	c, err := openWriter(l.file)
+	c, err := openWriter(ctx, l.file)
 	if err != nil {
 		return nil, fail("open log", l.file, err)
 	}
@@ -115,19 +116,22 @@ func checkSize(file string) error {
 	return err
 }
 
-// busyTimeout is how long a process waits, in milliseconds, for the
-// transactions of others.
-const busyTimeout = "busy_timeout = 10000"
+// busyTime is how long a process waits for the transactions of others.
+const busyTime = 10 * time.Second
+
+var busyTimeout = fmt.Sprintf("busy_timeout = %d", busyTime.Milliseconds())
 
 // openWriter opens the connection for writing. What is not ours to write is
 // found out before anything is written.
-func openWriter(file string) (*conn, error) {
+func openWriter(ctx context.Context, file string) (*conn, error) {
 	c, err := connect(file, busyTimeout)
 	if err != nil {
 		return nil, err
 	}
-	err = migrate(c)
-	for _, p := range []string{"journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 2000", "cache_size = -16000"} {
+	if err = migrate(c); err == nil {
+		err = c.writeAhead(ctx)
+	}
+	for _, p := range []string{"synchronous = FULL", "wal_autocheckpoint = 2000", "cache_size = -16000"} {
 		if err == nil {
 			err = c.exec("PRAGMA " + p)
 		}
@@ -136,6 +140,26 @@ func openWriter(file string) (*conn, error) {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
+}
+
+// writeAhead has the database keep a write-ahead log. The first to ask changes the
+// file, and SQLite does not have others who ask at that moment wait for it.
+func (c *conn) writeAhead(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, busyTime)
+	defer cancel()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
+		err := c.exec("PRAGMA journal_mode = WAL")
+		if code(err) != codeBusy {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // PutBlob implements [eventlog.Log].
