@@ -1,11 +1,14 @@
 package main
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"conclave/internal/backend/backendtest"
 	"conclave/internal/event"
@@ -21,6 +24,37 @@ func (c *clerk) running(which string) (pid string) {
 		}
 	})
 	return pid
+}
+
+// wroteDown waits until the program's own record has what came of a command.
+func (c *clerk) wroteDown(t *testing.T, mark string) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(patience)
+	for {
+		found := false
+		_ = filepath.WalkDir(filepath.Join(c.dir, ".conclave", "cli"), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".jsonl" {
+				return nil
+			}
+			p, _ := os.ReadFile(path)
+			for line := range strings.Lines(string(p)) {
+				result := strings.Contains(line, `"tool_result"`) || strings.Contains(line, `_output"`)
+				found = found || result && strings.Contains(line, mark)
+			}
+			return nil
+		})
+		if found {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Errorf("no record has %s", mark)
+			return
+		}
+	}
 }
 
 // Whoever drives a job is killed while its program plans and while it works, and so
@@ -45,7 +79,10 @@ func TestJobByProgramKilled(t *testing.T) {
 				case tactical && strings.Contains(q.talk, "[one done]"):
 					two.Do(func() { now <- "working"; reply, ok = q.shell("sleep 1000 # [stuck]"), true })
 				case tactical && strings.Contains(q.talk, "[made]"):
-					one.Do(func() { kill(t, c.running(q.program), syscall.SIGKILL) })
+					one.Do(func() {
+						c.wroteDown(t, "[made]") // what it has not written down it does again
+						kill(t, c.running(q.program), syscall.SIGKILL)
+					})
 				}
 				return reply, ok
 			})
