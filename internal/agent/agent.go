@@ -168,6 +168,8 @@ func (t *turn) run(ctx context.Context, take func(context.Context) error) (last 
 	}()
 	err = take(ctx)
 	switch {
+	case err == nil && t.account != nil:
+		return []event.Fact{*t.account}
 	case err == nil, errors.Is(err, errTurnOver), errors.Is(err, engine.ErrOver), errors.Is(err, engine.ErrLeft):
 		return nil
 	case ctx.Err() != nil:

@@ -117,10 +117,11 @@ func (h *host) Call(ctx context.Context, c event.ToolCall) (res backend.ToolResu
 // a turn may take.
 const maxRefused = 20
 
-// stuck reports that a backend makes the same call in vain again and again.
+// stuck reports that a backend makes the same call in vain again and again. That a
+// tool fails is not in vain: what it looks for may come in time.
 func (h *host) stuck(c event.ToolCall, res backend.ToolResult) error {
 	this := ""
-	if res.Error && !res.End {
+	if res.Error && !res.End && h.t.judges(c) {
 		this = c.Name + string(c.Input) + res.Text
 	}
 	if this == "" || this != h.refused {
@@ -130,6 +131,14 @@ func (h *host) stuck(c event.ToolCall, res backend.ToolResult) error {
 		return nil
 	}
 	return &backend.Error{Kind: backend.Garbled, Message: fmt.Sprintf("it has called %s %d times in the same words, and was refused each time: %s", c.Name, maxRefused, clip(res.Text, 200))}
+}
+
+// judges reports whether it is the turn that says no to a call: one of a tool that is
+// not there, an outcome, or what a job or a team has its say about.
+func (t *turn) judges(c event.ToolCall) bool {
+	x, ok := t.tools[c.Name]
+	_, own := x.(caller)
+	return !ok || own || event.IsOutcome(c.Name)
 }
 
 // conclude puts forward the outcome of a backend's own loop.

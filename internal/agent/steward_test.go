@@ -115,6 +115,35 @@ func TestProgramIsStuck(t *testing.T) {
 	})
 }
 
+// One that waits for something with a tool that fails meanwhile is not stuck.
+func TestProgramIsPatient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looked := 0
+		look := &gadget{name: "look", run: func(context.Context, json.RawMessage) (tool.Result, error) {
+			if looked++; looked < 50 {
+				return tool.Failed("not ready yet"), nil
+			}
+			return tool.Result{Text: "ready"}, nil
+		}}
+		sp := &speaker{traits: backend.Traits{OwnsLoop: true}}
+		sp.speak = func(int, backend.Input) reply {
+			return reply{do: func(ctx context.Context, s backend.ToolHost) error {
+				for i := 0; looked < 50; i++ {
+					if s.Call(ctx, call(fmt.Sprint(i), "look", `{}`)).End {
+						return nil
+					}
+				}
+				s.Call(ctx, call("done", event.ToolNewAnswer, `{"content":"It is ready."}`))
+				return nil
+			}}
+		}
+		events := agenttest.New(event.Defaults(event.Mode{Single: true, Quick: true}), "Wait for it.", actor("a", sp, look)).Play(t, mem.New())
+		if failed := agenttest.Bodies[event.Failed](events, "a"); len(failed) > 0 || looked != 50 {
+			t.Errorf("looked %d times, failed: %+v", looked, failed)
+		}
+	})
+}
+
 // What a program does by itself is in the log like any tool call, bounded and
 // without secrets, and what it asks for is judged by the rules.
 func TestProgramIsRecorded(t *testing.T) {

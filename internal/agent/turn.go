@@ -64,9 +64,12 @@ type turn struct {
 
 	// mu serialises what a backend's own loop calls. While the backend speaks it
 	// guards everything here but calls, begun and partial.
-	mu      sync.Mutex
-	facts   atomic.Int64
-	closed  bool  // an outcome was accepted, or the run wants no more
+	mu     sync.Mutex
+	facts  atomic.Int64
+	closed bool // an outcome was accepted, or the run wants no more
+	// account is the call of a turn that was closed in the middle of it: its last fact,
+	// also if it is stopped.
+	account *event.Fact
 	trouble error // what failed on our side of a backend's own loop
 }
 
@@ -179,11 +182,8 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	if err != nil {
 		return reply, event.Fact{}, err
 	}
-	c := event.Called{
-		Turn: t.turn, Call: t.calls, Model: t.agent.Backend.Traits().Model, Text: text, Thinking: thinking,
-		Usage: reply.Usage, Request: t.granted, Native: native, Did: steps(reply.Did),
-		Window: t.agent.Backend.Traits().Window, Unpriced: t.unpriced(reply.Usage),
-	}
+	c := t.bill(reply.Usage)
+	c.Text, c.Thinking, c.Native, c.Did = text, thinking, native, steps(reply.Did)
 	t.filled = reply.Usage.Input + reply.Usage.Output
 	if t.conv != nil {
 		c.Backend = t.agent.Seat.Backend
@@ -196,6 +196,15 @@ func (t *turn) call(ctx context.Context) (backend.Reply, event.Fact, error) {
 	}
 	t.granted, t.partial = "", ""
 	return reply, t.fact("call", c), nil
+}
+
+// bill is a call with what it has used, and nothing of what came of it.
+func (t *turn) bill(used event.Usage) event.Called {
+	traits := t.agent.Backend.Traits()
+	return event.Called{
+		Turn: t.turn, Call: t.calls, Model: traits.Model, Window: traits.Window,
+		Usage: used, Request: t.granted, Unpriced: t.unpriced(used),
+	}
 }
 
 // hearOut has the backend speak, and tells whoever watches when it has ended:

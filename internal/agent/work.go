@@ -41,7 +41,7 @@ func (t *turn) work(ctx context.Context, w coord.Work) error {
 		}
 		reply, called, err := t.speak(ctx)
 		if err != nil {
-			return t.unlessClosed(ctx, err)
+			return t.unlessClosed(err)
 		}
 		over, err := t.follow(ctx, reply, called)
 		if err != nil || over {
@@ -89,8 +89,8 @@ func (t *turn) follow(ctx context.Context, r backend.Reply, called event.Fact) (
 // outcome through the host, that is what it proposes: nothing.
 func (t *turn) after(ctx context.Context, r backend.Reply, called event.Fact) (bool, error) {
 	if t.closed {
-		_, err := t.port.Submit(ctx, called)
-		return true, err
+		t.account = &called
+		return true, nil
 	}
 	why, over, err := t.propose(ctx, called, nil)
 	if err != nil || over {
@@ -103,17 +103,17 @@ func (t *turn) after(ctx context.Context, r backend.Reply, called event.Fact) (b
 
 // unlessClosed forgives an error of a backend after its outcome was accepted. The
 // run waits for what the turn has cost, and is told as much as is known.
-func (t *turn) unlessClosed(ctx context.Context, err error) error {
+func (t *turn) unlessClosed(err error) error {
 	if !t.closed {
 		return err
 	}
-	if ctx.Err() != nil {
-		return nil
+	c := t.bill(t.spent)
+	if t.spent == (event.Usage{}) {
+		c.Request = "" // nobody knows: what was reserved counts
 	}
-	_, err = t.port.Submit(ctx, t.fact("call", event.Called{
-		Turn: t.turn, Call: t.calls, Model: t.agent.Backend.Traits().Model, Usage: t.spent, Request: t.granted, Unpriced: t.unpriced(t.spent),
-	}))
-	return err
+	f := t.fact("call", c)
+	t.account = &f
+	return nil
 }
 
 // propose puts outcomes forward, together with the call they came from, and

@@ -90,8 +90,12 @@ func (a actor) answers(w []string) error {
 }
 
 func (a actor) votes(w []string) error {
-	o := a.vote(w[0])
+	o, follows := a.vote(w[0]), false
 	for i := 1; i < len(w); i++ {
+		if w[i] == "calling" {
+			follows = true
+			continue
+		}
 		if list, ok := strings.CutPrefix(w[i], "ranking="); ok {
 			for _, x := range strings.Split(list, ",") {
 				o.Vote.Ranking = append(o.Vote.Ranking, a.s.label(x))
@@ -104,7 +108,7 @@ func (a actor) votes(w []string) error {
 		i++
 		o.Vote.Reason = strings.TrimPrefix(w[i], `"`)
 	}
-	a.propose(o)
+	a.say("proposed", event.Proposed{Turn: a.turn, Outcomes: []event.Outcome{o}, Follows: follows})
 	return nil
 }
 

@@ -25,10 +25,10 @@ func (r *Run) apply(e event.Event) []flow.Command {
 	case event.Resumed:
 		for _, m := range r.s.Members {
 			if m.Turn != nil {
-				m.Turn.Cut = true
+				m.Turn.Cut, m.Turn.Calling = true, false
 			}
 		}
-		r.s.Accounts = nil // nobody is left to give them
+		r.closeAccounts(everyAccount) // nobody is left to give them
 		r.release()
 
 	// What agents and people put forward waits for a verdict.
@@ -36,6 +36,9 @@ func (r *Run) apply(e event.Event) []flow.Command {
 		event.Messaged, event.Withdrawn, event.WrapUpRequested, event.PauseRequested, event.ContinueRequested, event.StopRequested,
 		event.Held:
 		r.inbox = append(r.inbox, e.Fact)
+		if p, ok := e.Body.(event.Proposed); ok && m.current(p.Turn) {
+			m.Turn.Calling = p.Follows
+		}
 
 	case event.Assigned:
 		return r.assign(m, b)
@@ -43,7 +46,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 		return r.present(m, b)
 	case event.Called:
 		r.settle(b.Request, b.Usage)
-		r.account(m.ID, b.Turn)
+		r.given(m, b.Turn)
 		m.called(b)
 	case event.ToolCalled:
 		if m.current(b.Turn) {
@@ -64,7 +67,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 		}
 	case event.Failed:
 		r.settle(b.Request, b.Usage)
-		r.account(m.ID, b.Turn)
+		r.given(m, b.Turn)
 		r.fail(m, b)
 	case event.Interrupted:
 		return r.interrupt(m, b)
@@ -74,8 +77,9 @@ func (r *Run) apply(e event.Event) []flow.Command {
 	case event.Answered:
 		return r.answer(m, b)
 	case event.Voted:
+		r.taken(b.Proposal)
 		m.Vote = &b
-		r.accept(m, b.Proposal)
+		r.outcome(m)
 	case event.Refused:
 		return r.refuse(m, b)
 	case event.Granted:
@@ -104,6 +108,7 @@ func (r *Run) apply(e event.Event) []flow.Command {
 		}
 		return r.decided(b)
 	case event.Finished:
+		r.closeAccounts(everyAccount)
 		r.s.Finished = &b
 	}
 	return nil
@@ -164,6 +169,7 @@ func (m *member) called(b event.Called) {
 		return
 	}
 	m.Round.Calls++
+	m.Turn.Calling = false
 	m.Turn.Held = slices.DeleteFunc(m.Turn.Held, func(id string) bool { return id == b.Request })
 	for _, c := range b.Tools {
 		if !event.IsOutcome(c.Name) {
@@ -214,9 +220,15 @@ func (r *Run) outcome(m *member) {
 	m.Round.Open = false
 }
 
-// leave ends a take. What it still holds may have been spent.
+// leave ends a take. What it still holds may have been spent, unless that is said
+// later.
 func (r *Run) leave(m *member) {
 	if m.Turn == nil {
+		return
+	}
+	if m.Turn.Calling {
+		r.s.Accounts = append(r.s.Accounts, account{m.ID, m.Turn.Turn, r.s.Clock.Up, m.Turn.Held})
+		m.Turn = nil
 		return
 	}
 	for _, id := range m.Turn.Held {
@@ -239,6 +251,7 @@ func (r *Run) fail(m *member, b event.Failed) {
 		return
 	}
 	m.Turn.Held = slices.DeleteFunc(m.Turn.Held, func(id string) bool { return id == b.Request })
+	m.Turn.Calling = false
 	m.Round.Unknown = append(m.Round.Unknown, m.Turn.Open...)
 	m.Round.Done = recent(append(m.Round.Done, m.Turn.Done...))
 	r.leave(m)
@@ -271,10 +284,11 @@ func (r *Run) interrupt(m *member, b event.Interrupted) []flow.Command {
 }
 
 func (r *Run) answer(m *member, b event.Answered) []flow.Command {
+	r.taken(b.Proposal)
 	r.s.Answers++
 	m.Answers = append(m.Answers, answer{Content: b.Content, Print: b.Print, Serial: r.s.Answers, Snapshot: b.Snapshot})
 	m.Vote = nil
-	r.accept(m, b.Proposal)
+	r.outcome(m)
 	return r.news(m)
 }
 

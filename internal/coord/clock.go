@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"slices"
 	"time"
 
 	"conclave/internal/event"
@@ -129,10 +130,15 @@ func (r *Run) Wake() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	c := &r.s.Clock
-	if r.settling() && r.owing() { // no other time matters any more
-		return c.Now.Add(r.lastAccount() - c.Up), true
-	}
 	var left []duration
+	for _, a := range r.s.Accounts {
+		if r.expected(a) && (r.waiting() || r.owing()) {
+			left = append(left, r.patience(a)-c.Up)
+		}
+	}
+	if r.owing() { // no other time matters any more
+		return c.Now.Add(slices.Max(left)), true
+	}
 	active := func(d duration) {
 		if !r.asking() && !r.paused() {
 			left = append(left, d-c.Active)

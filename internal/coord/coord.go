@@ -81,7 +81,7 @@ type state struct {
 	Present  *presenting     `json:"present,omitempty"`
 	Final    *event.Content  `json:"final,omitempty"`
 	Finished *event.Finished `json:"finished,omitempty"`
-	// Accounts are of turns that have an outcome and go on.
+	// Accounts are of turns that are over and have not said what they cost.
 	Accounts []account `json:"accounts,omitempty"`
 }
 
@@ -144,11 +144,12 @@ type turn struct {
 	MayAnswer bool             `json:"may_answer,omitempty"`
 	MayVote   bool             `json:"may_vote,omitempty"`
 	Closing   bool             `json:"closing,omitempty"`
-	Open      []event.ToolCall `json:"open,omitempty"` // without a result yet
-	Done      []event.ToolCall `json:"done,omitempty"` // with one, the last of them
-	Cut       bool             `json:"cut,omitempty"`  // the driver it had is gone
-	Held      []string         `json:"held,omitempty"` // reservations
-	Jobs      []string         `json:"jobs,omitempty"` // in the background, as far as is known
+	Open      []event.ToolCall `json:"open,omitempty"`    // without a result yet
+	Done      []event.ToolCall `json:"done,omitempty"`    // with one, the last of them
+	Cut       bool             `json:"cut,omitempty"`     // the driver it had is gone
+	Held      []string         `json:"held,omitempty"`    // reservations
+	Calling   bool             `json:"calling,omitempty"` // what it has put forward came out of a call that goes on
+	Jobs      []string         `json:"jobs,omitempty"`    // in the background, as far as is known
 	// Waits is what it asked for and could not have while other calls held it.
 	Waits *event.Amount `json:"waits,omitempty"`
 }

@@ -154,7 +154,7 @@ func (r *Run) coordinate() (event.Fact, bool) {
 			}
 		}
 	}
-	if r.working() || r.s.Ending == nil && slices.ContainsFunc(r.s.Members, r.resting) {
+	if r.working() || r.owing() || r.s.Ending == nil && slices.ContainsFunc(r.s.Members, r.resting) {
 		return event.Fact{}, false
 	}
 	return r.choice(), true

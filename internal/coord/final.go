@@ -65,7 +65,7 @@ func (r *Run) newestFirst(of []event.AgentID) []event.AgentID {
 // conclude takes a run from its winner to its end.
 func (r *Run) conclude() (event.Fact, bool) {
 	switch {
-	case r.s.Chosen == nil, r.settling() && r.owing():
+	case r.s.Chosen == nil, r.owing():
 		return event.Fact{}, false
 	case r.s.Final != nil:
 		return r.finish(*r.s.Final), true

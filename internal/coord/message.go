@@ -80,7 +80,7 @@ func (r *Run) noAgent(id event.AgentID) *verdict {
 // chosen, only whoever presents does.
 func (r *Run) reads(m *member) bool {
 	switch {
-	case m.Lost != nil:
+	case m.Lost != nil || r.settling():
 		return false
 	case r.s.Chosen == nil || m.Turn != nil:
 		return true

@@ -79,7 +79,7 @@ func (o *oracle) read(e event.Event) error {
 		return o.chosen(b)
 	case event.Finished:
 		for turn, since := range o.owed {
-			if !o.ending && !o.cancelled && e.At.Before(since.Add(time.Duration(o.rules().StopGrace))) {
+			if !o.cancelled && e.At.Before(since.Add(time.Duration(o.rules().StopGrace))) {
 				return fmt.Errorf("ends without what %s has cost", turn)
 			}
 		}

@@ -21,7 +21,7 @@ func (r *Run) judgeSteering(b event.Body) *verdict {
 	case event.Held:
 		return r.judgeHold(p)
 	}
-	if r.s.Ending != nil {
+	if r.s.Ending != nil || r.settling() {
 		return &verdict{code: codeOver, why: "the run is ending already"}
 	}
 	switch b.(type) {
@@ -62,7 +62,7 @@ func (r *Run) pause(on bool) []flow.Command {
 func (r *Run) judgeStop(p event.StopRequested) *verdict {
 	m := r.member(p.Target)
 	switch {
-	case r.s.Ending != nil:
+	case r.s.Ending != nil || r.settling():
 		return &verdict{code: codeOver, why: "the run is ending already"}
 	case m == nil:
 		return r.noAgent(p.Target)

@@ -1,6 +1,8 @@
 package coord
 
 import (
+	"slices"
+
 	"conclave/internal/event"
 	"conclave/internal/flow"
 )
@@ -17,14 +19,20 @@ func (r *Run) mayFit(m *member, a event.Amount) bool {
 }
 
 // othersHold reports whether anybody else holds something and is not itself
-// waiting: nothing comes back from those who are.
+// waiting: nothing comes back from those who are. Of turns that are over, those
+// count whose account is expected.
 func (r *Run) othersHold(m *member) bool {
 	for _, o := range r.s.Members {
 		if o != m && o.Turn != nil && len(o.Turn.Held) > 0 && o.Turn.Waits == nil {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(r.s.Accounts, func(a account) bool { return len(a.Held) > 0 && r.expected(a) })
+}
+
+// waiting reports whether anybody waits for what others hold.
+func (r *Run) waiting() bool {
+	return slices.ContainsFunc(r.s.Members, func(m *member) bool { return m.Turn != nil && m.Turn.Waits != nil })
 }
 
 // released tells the turns that wait for others' calls when it is worth asking

@@ -31,6 +31,9 @@ type Cost struct {
 	Requests map[string]Hold `json:"requests,omitempty"`
 
 	Turns Turns `json:"turns"`
+	// Calling are turns whose outcome came out of a call that goes on: what they
+	// hold when they are over is held until that has said what it cost.
+	Calling []OpenTurn `json:"calling,omitempty"`
 }
 
 // Spending is the sum of some model calls.
@@ -95,6 +98,14 @@ func (c Cost) Apply(e event.Event) Cost {
 		}
 	case event.JobStarted:
 		c = Cost{Ceiling: f.Rules.Budget, Agents: []Spending{{Agent: f.Seat.Agent, Label: f.Seat.Label}}}
+	case event.Proposed:
+		if o := (OpenTurn{e.Agent, f.Turn}); f.Follows && c.Turns.Current(o) {
+			c.Calling = append(slices.Clip(c.Calling), o)
+		}
+	case event.Resumed, event.Finished:
+		for _, o := range c.Calling { // nobody is left to say it, or to hear it
+			c = c.given(o)
+		}
 	case event.Requested:
 		c = c.hold(e.ID, Hold{OpenTurn: OpenTurn{e.Agent, f.Turn}, Amount: f.Amount, Child: f.Child})
 	case event.Granted:
@@ -108,7 +119,7 @@ func (c Cost) Apply(e event.Event) Cost {
 		if f.Unpriced {
 			c = c.unpriced(e.Agent)
 		}
-		c = c.used(e.Agent, f.Usage).settle(f.Request, f.Usage.Amount())
+		c = c.used(e.Agent, f.Usage).settle(f.Request, f.Usage.Amount()).given(OpenTurn{e.Agent, f.Turn})
 	case event.Compacted:
 		if !f.Outline {
 			c = c.used(e.Agent, f.Usage).settle(f.Request, f.Usage.Amount())
@@ -117,7 +128,7 @@ func (c Cost) Apply(e event.Event) Cost {
 		if f.Usage != (event.Usage{}) {
 			c = c.used(e.Agent, f.Usage)
 		}
-		c = c.settle(f.Request, f.Usage.Amount())
+		c = c.settle(f.Request, f.Usage.Amount()).given(OpenTurn{e.Agent, f.Turn})
 	case event.Staffed:
 		c.Ceiling = f.Rules.Budget
 	case event.Launched:
@@ -139,21 +150,38 @@ func (c Cost) Apply(e event.Event) Cost {
 }
 
 // turn takes in who is on a turn now. What a turn that is over still holds may
-// have been spent, so it counts as spent.
+// have been spent, so it counts as spent, unless that is said later.
 func (c Cost) turn(now Turns) Cost {
 	for _, o := range c.Turns.Open {
-		if now.Current(o) {
-			continue
-		}
-		for id, h := range c.Requests {
-			if h.Granted && h.Child == "" && h.OpenTurn == o {
-				c, _ = c.release(id)
-				c.Spent = plus(c.Spent, h.Amount)
-				c.Forfeited = plus(c.Forfeited, h.Amount)
-			}
+		if !now.Current(o) && !slices.Contains(c.Calling, o) {
+			c = c.forfeit(o)
 		}
 	}
 	c.Turns = now
+	return c
+}
+
+// given is c when the call of a turn has said what it cost, or never will.
+func (c Cost) given(o OpenTurn) Cost {
+	if !slices.Contains(c.Calling, o) {
+		return c
+	}
+	c.Calling = slices.DeleteFunc(slices.Clone(c.Calling), func(x OpenTurn) bool { return x == o })
+	if !c.Turns.Current(o) {
+		c = c.forfeit(o)
+	}
+	return c
+}
+
+// forfeit counts what a turn holds as spent.
+func (c Cost) forfeit(o OpenTurn) Cost {
+	for id, h := range c.Requests {
+		if h.Granted && h.Child == "" && h.OpenTurn == o {
+			c, _ = c.release(id)
+			c.Spent = plus(c.Spent, h.Amount)
+			c.Forfeited = plus(c.Forfeited, h.Amount)
+		}
+	}
 	return c
 }
 
