@@ -49,6 +49,9 @@ await story(async ({ server, c }) => {
   await page.getByRole("region", { name: "Write to the team" }).waitFor({ state: "detached" });
   await shot(page, "stopped");
 
+  // Whoever was stopped has not done its part.
+  await sees(members.getByRole("region", { name: "leader", exact: true }), "took ");
+
   // What was begun is left undone; what nobody began did not fail.
   const phases = page.getByRole("list", { name: "Phases" });
   assert.deepEqual(await phases.locator("li").evaluateAll((all) => all.map((e) => e.textContent)), ["✗Work: left undone0/1", "Praise: not begun"]);

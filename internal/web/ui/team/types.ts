@@ -49,7 +49,7 @@ export function and(list: string[]): string {
 
 // stands is what a member does, in a line.
 export function stands(m: Member, over = false): string {
-  if (over && m.state !== "lost") return m.turns ? "has done its part" : "had nothing to do";
+  if (over && m.state !== "lost") return m.turns ? "took " + (m.turns === 1 ? "one turn" : m.turns + " turns") : "had nothing to do";
   switch (m.state) {
     case "lost": return m.lost || "lost";
     case "waiting": return m.waits?.length ? "waits for " + (m.all && m.waits.length > 1 ? "all of " : "") + and(m.waits) : m.doing || "waits for anybody";
