@@ -27,6 +27,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"conclave/internal/event"
@@ -95,14 +96,14 @@ func FirstLine(s string) string {
 
 // named is how a commit may be named: by its hash or the beginning of it, or by a
 // branch or a tag.
-var named = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._/-]{0,200}$`)
+var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._/-]{0,200}$`) })
 
 // Resolve is the commit that somebody has named; empty is the newest.
 func (r Repo) Resolve(ctx context.Context, at string) (string, error) {
 	if at == "" {
 		at = "HEAD"
 	}
-	if !named.MatchString(at) || strings.Contains(at, "..") {
+	if !named().MatchString(at) || strings.Contains(at, "..") {
 		return "", r.Missing("commit", at)
 	}
 	out, err := r.Run(ctx, nil, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", at+"^{commit}")

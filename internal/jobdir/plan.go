@@ -3,18 +3,23 @@ package jobdir
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"conclave/internal/event"
 )
 
 var (
-	heading  = regexp.MustCompile(`^(#{1,6})\s+(.*?)\s*#*\s*$`)
-	item     = regexp.MustCompile(`^(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)$`)
-	row      = regexp.MustCompile(`^\|(.*)\|?\s*$`)
-	ruler    = regexp.MustCompile(`^[\s|:-]+$`)
-	asked    = regexp.MustCompile(`^(?i:\*\*)?(?i:q(?:uestion)?\s*\d*)\s*[:.)]\s*(?:\*\*)?\s*`)
-	fallback = regexp.MustCompile(`(?i)[\s(\[*_-]*\bdefault(?: answer)?\b[*_]*\s*[:=]\s*[*_]*(.*?)[)\]]?[*_]*\s*$`)
-	phase    = regexp.MustCompile(`(?i)^phase\s+\d+`)
+	heading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(#{1,6})\s+(.*?)\s*#*\s*$`) })
+	item    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)$`) })
+	row     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\|(.*)\|?\s*$`) })
+	ruler   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s|:-]+$`) })
+	asked   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i:\*\*)?(?i:q(?:uestion)?\s*\d*)\s*[:.)]\s*(?:\*\*)?\s*`)
+	})
+	fallback = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)[\s(\[*_-]*\bdefault(?: answer)?\b[*_]*\s*[:=]\s*[*_]*(.*?)[)\]]?[*_]*\s*$`)
+	})
+	phase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^phase\s+\d+`) })
 )
 
 // mostQuestions bounds what a plan asks.
@@ -36,10 +41,10 @@ func ReadPlan(text string) (phases int, questions []event.Question) {
 		if fenced {
 			continue
 		}
-		if h := heading.FindStringSubmatch(line); h != nil {
+		if h := heading().FindStringSubmatch(line); h != nil {
 			title := strings.ToLower(h[2])
 			switch {
-			case phase.MatchString(title):
+			case phase().MatchString(title):
 				heads++ // and we stay where we are
 			case strings.Contains(title, "phase"):
 				in = "phases"
@@ -52,9 +57,9 @@ func ReadPlan(text string) (phases int, questions []event.Question) {
 		}
 		switch in {
 		case "phases":
-			if row.MatchString(bare) && !ruler.MatchString(bare) {
+			if row().MatchString(bare) && !ruler().MatchString(bare) {
 				rows++
-			} else if item.MatchString(line) { // not one inside another
+			} else if item().MatchString(line) { // not one inside another
 				items++
 			}
 		case "questions":
@@ -74,21 +79,21 @@ func ReadPlan(text string) (phases int, questions []event.Question) {
 
 // ask takes in a line under Open questions.
 func ask(all []event.Question, line, bare string) []event.Question {
-	m := item.FindStringSubmatch(line)
+	m := item().FindStringSubmatch(line)
 	if m == nil {
 		if n := len(all); n > 0 && all[n-1].Default == "" {
-			m := item.FindStringSubmatch(bare)
+			m := item().FindStringSubmatch(bare)
 			if m != nil {
 				bare = m[1]
 			}
-			if d := fallback.FindStringSubmatch(bare); d != nil {
+			if d := fallback().FindStringSubmatch(bare); d != nil {
 				all[n-1].Default = strings.TrimSpace(d[1])
 			}
 		}
 		return all
 	}
-	q := event.Question{Text: asked.ReplaceAllString(strings.TrimSpace(m[1]), "")}
-	if at := fallback.FindStringSubmatchIndex(q.Text); at != nil {
+	q := event.Question{Text: asked().ReplaceAllString(strings.TrimSpace(m[1]), "")}
+	if at := fallback().FindStringSubmatchIndex(q.Text); at != nil {
 		q.Default = strings.TrimSpace(q.Text[at[2]:at[3]])
 		q.Text = strings.TrimSpace(q.Text[:at[0]])
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -61,9 +62,9 @@ func indented(text string) string {
 }
 
 var (
-	decisions = regexp.MustCompile(`(?i)^ {0,3}##[ \t]+decisions[ \t]*#*[ \t]*$`)
-	section   = regexp.MustCompile(`^ {0,3}##?([ \t]|$)`)
-	fence     = regexp.MustCompile("^ {0,3}(```|~~~)")
+	decisions = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^ {0,3}##[ \t]+decisions[ \t]*#*[ \t]*$`) })
+	section   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}##?([ \t]|$)`) })
+	fence     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^ {0,3}(```|~~~)") })
 )
 
 // decided is a text with an entry put at the end of its section of decisions, which
@@ -78,9 +79,9 @@ func decided(text, entry string) string {
 	code := inCode(lines)
 	for i, l := range lines {
 		bare := strings.TrimRight(l, "\r\n")
-		if !code[i] && from < 0 && decisions.MatchString(bare) {
+		if !code[i] && from < 0 && decisions().MatchString(bare) {
 			from = i
-		} else if !code[i] && from >= 0 && section.MatchString(bare) {
+		} else if !code[i] && from >= 0 && section().MatchString(bare) {
 			to = i
 			break
 		}
@@ -117,12 +118,12 @@ func decided(text, entry string) string {
 func inCode(lines []string) []bool {
 	code := make([]bool, len(lines))
 	for i := 0; i < len(lines); i++ {
-		open := fence.FindStringSubmatch(lines[i])
+		open := fence().FindStringSubmatch(lines[i])
 		if open == nil {
 			continue
 		}
 		for j := i + 1; j < len(lines); j++ {
-			if end := fence.FindStringSubmatch(lines[j]); end != nil && end[1] == open[1] {
+			if end := fence().FindStringSubmatch(lines[j]); end != nil && end[1] == open[1] {
 				for ; i <= j; i++ {
 					code[i] = true
 				}
@@ -145,7 +146,7 @@ func (p Project) Goal() string {
 			if found {
 				break
 			}
-			found = goalHead.MatchString(title)
+			found = goalHead().MatchString(title)
 			para = strings.TrimSpace(rest)
 		}
 		if para == "" {
@@ -161,4 +162,4 @@ func (p Project) Goal() string {
 	return first
 }
 
-var goalHead = regexp.MustCompile(`(?i)^##?[ \t]+goals?\b`)
+var goalHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^##?[ \t]+goals?\b`) })

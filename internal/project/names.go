@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,11 +30,11 @@ const (
 	maxDepth    = 16
 )
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`) })
 
 // CheckName is what is wrong with the name of a project, if anything.
 func CheckName(name string) error {
-	if !nameForm.MatchString(name) || strings.HasSuffix(name, ".") {
+	if !nameForm().MatchString(name) || strings.HasSuffix(name, ".") {
 		return fmt.Errorf("%.80q is no name for a project: use letters, digits, dashes, underscores and dots, 64 at most; it begins with a letter, a digit or an underscore and does not end with a dot", name)
 	}
 	return nil

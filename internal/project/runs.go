@@ -21,7 +21,7 @@ func runFile(id event.FlowID) string { return path.Join(runsDir, string(id), "ru
 // RunEnded describes a run of a project in runs/<run>/run_description.json. What
 // somebody has written into its description stays. It may be repeated.
 func (s Store) RunEnded(ctx context.Context, name string, r Run) error {
-	if !nameForm.MatchString(string(r.ID)) {
+	if !nameForm().MatchString(string(r.ID)) {
 		return fmt.Errorf("%.80q is not the id of a run", string(r.ID))
 	}
 	return s.change(ctx, name, func(f *folder) error {

@@ -68,7 +68,7 @@ type tree struct {
 }
 
 // named is what members can be called.
-var named = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`) })
 
 // Tree is the folder in which somebody works.
 func (d *Dir) Tree(who event.AgentID) string {
@@ -83,7 +83,7 @@ func (d *Dir) tree(who event.AgentID) (tree, error) {
 	if who == d.Leader || who == "" {
 		return tree{git.Repo{Dir: d.Tree(""), GitDir: repo, Of: "the team"}, d.Leader, mainBranch, repo, &d.memo}, nil
 	}
-	if !named.MatchString(string(who)) {
+	if !named().MatchString(string(who)) {
 		return tree{}, fmt.Errorf("%q is no name of a member", who)
 	}
 	return tree{git.Repo{Dir: d.Tree(who), GitDir: filepath.Join(repo, "worktrees", string(who)), Of: "the team"}, who, "member/" + string(who), repo, &d.memo}, nil

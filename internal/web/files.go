@@ -69,7 +69,7 @@ type fileList struct {
 // refs are what commits and tags are called; nothing else is asked for.
 func ref(r *http.Request, name string) (string, error) {
 	at := r.URL.Query().Get(name)
-	if at != "" && !ids.MatchString(at) {
+	if at != "" && !ids().MatchString(at) {
 		return "", missing("There is no commit or tag %q here.", clip(at, 100))
 	}
 	return at, nil

@@ -68,7 +68,7 @@ func (b *begun) once(ctx context.Context, what, key string, do func() (any, erro
 	if key == "" {
 		return do()
 	}
-	if !keys.MatchString(key) {
+	if !keys().MatchString(key) {
 		return nil, errKey
 	}
 	key = what + " " + key

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"conclave/internal/control"
@@ -14,12 +15,12 @@ import (
 )
 
 // ids are what flows can be called.
-var ids = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var ids = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
 
 // flowID is the flow in a path, in full: what is left out is not guessed here.
 func flowID(r *http.Request) (event.FlowID, error) {
 	id := r.PathValue("id")
-	if !ids.MatchString(id) {
+	if !ids().MatchString(id) {
 		return "", missing("There is nothing called %q here.", clip(id, 100))
 	}
 	return event.FlowID(id), nil

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"sync"
 
 	"conclave/internal/control"
 	"conclave/internal/event"
@@ -39,7 +40,7 @@ type verdict struct {
 }
 
 var (
-	keys   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+	keys   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`) })
 	errKey = bad("key has to be of letters, digits, dots, dashes and underscores, at most 100.")
 )
 
@@ -48,7 +49,7 @@ func (y *saying) fact() (event.Fact, error) {
 	if y.key == "" {
 		y.key = rand.Text()
 	}
-	if !keys.MatchString(y.key) {
+	if !keys().MatchString(y.key) {
 		return event.Fact{}, errKey
 	}
 	return event.Fact{ID: "web/" + y.what + "/" + y.key, Body: y.body}, nil

@@ -30,7 +30,7 @@ func watched(r *http.Request) ([]event.FlowID, error) {
 			if id = strings.TrimSpace(id); id == "" {
 				continue
 			}
-			if !ids.MatchString(id) {
+			if !ids().MatchString(id) {
 				return nil, bad("%q cannot be watched: it is no id.", clip(id, 100))
 			}
 			if f := event.FlowID(id); !slices.Contains(out, f) {

@@ -119,7 +119,7 @@ func parseToken(text string) (map[event.FlowID]uint64, error) {
 	for _, part := range strings.Split(text, ",") {
 		id, n, ok := strings.Cut(part, ":")
 		seq, err := strconv.ParseUint(n, 10, 64)
-		if !ok || err != nil || !ids.MatchString(id) || len(out) > mostWatched {
+		if !ok || err != nil || !ids().MatchString(id) || len(out) > mostWatched {
 			return nil, errToken
 		}
 		out[event.FlowID(id)] = seq

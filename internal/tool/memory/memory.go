@@ -19,6 +19,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"conclave/internal/tool/front"
@@ -61,7 +62,7 @@ const (
 	maxFile = 512 << 10
 )
 
-var slug = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var slug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
 
 // head is a note's front matter.
 type head struct {
@@ -97,7 +98,7 @@ func load(f Files, t Tier) (notes []Note, problems []error) {
 	slices.Sort(names)
 	for _, file := range names {
 		name, ok := strings.CutSuffix(file, ".md")
-		if !ok || !slug.MatchString(name) {
+		if !ok || !slug().MatchString(name) {
 			continue // some other file
 		}
 		if len(notes) == maxNotes {

@@ -65,7 +65,7 @@ func unknown(name string) error {
 
 // named is what is wrong with a name, if anything.
 func named(name string) error {
-	if !slug.MatchString(name) {
+	if !slug().MatchString(name) {
 		return fmt.Errorf("%.80q is no name for a note: use small letters, digits, dashes and underscores, 64 at most", name)
 	}
 	return nil

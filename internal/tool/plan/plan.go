@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A Plan is tasks in the order they were planned.
@@ -66,7 +67,7 @@ const (
 	maxText = 4 << 10
 )
 
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var idPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
 // Check is what is wrong with a plan of at most limit tasks, all of it.
 func (p Plan) Check(limit int) error {
@@ -94,7 +95,7 @@ func (p Plan) Check(limit int) error {
 // check looks at one task alone.
 func (t Task) check() []error {
 	var out []error
-	if !idPattern.MatchString(t.ID) {
+	if !idPattern().MatchString(t.ID) {
 		out = append(out, fmt.Errorf("%.80q is no id: use letters, digits, dots, dashes and underscores, 64 at most", t.ID))
 	}
 	if strings.TrimSpace(t.Description) == "" {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"conclave/internal/tool/front"
@@ -34,7 +35,7 @@ const (
 	maxFile   = 768 << 10
 )
 
-var slug = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var slug = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
 
 // head is a skill's front matter.
 type head struct {
@@ -114,7 +115,7 @@ func look(root *os.Root, folder string) (Skill, error) {
 	}
 	s := Skill{Name: h.Name, Description: oneLine(h.Description), Folder: folder}
 	switch {
-	case !slug.MatchString(s.Name):
+	case !slug().MatchString(s.Name):
 		return s, fmt.Errorf("%.80q is no name for a skill: use small letters, digits and dashes, 64 at most", s.Name)
 	case s.Description == "":
 		return s, errors.New("it has no description")
