@@ -215,6 +215,14 @@ type Spent struct {
 	Err   error
 }
 
+// WithUsage is err with what was used by then, if anything.
+func WithUsage(err error, used event.Usage) error {
+	if err == nil || used == (event.Usage{}) {
+		return err
+	}
+	return &Spent{Usage: used, Err: err}
+}
+
 func (s *Spent) Error() string { return s.Err.Error() }
 func (s *Spent) Unwrap() error { return s.Err }
 

@@ -46,7 +46,6 @@ import (
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/cli"
-	"conclave/internal/event"
 )
 
 // An agent is one configured program.
@@ -104,14 +103,9 @@ func (a *agent) Turn(ctx context.Context, in backend.Input, host backend.ToolHos
 	return func(yield func(backend.Delta, error) bool) {
 		t := &turn{agent: a, in: in, host: host, yield: yield}
 		t.steward, _ = host.(backend.Steward)
-		err := t.take(ctx)
-		if err == nil || t.left {
-			return
+		if err := t.take(ctx); err != nil && !t.left {
+			yield(backend.Delta{}, backend.WithUsage(err, t.usage))
 		}
-		if t.usage != (event.Usage{}) {
-			err = &backend.Spent{Usage: t.usage, Err: err}
-		}
-		yield(backend.Delta{}, err)
 	}
 }
 

@@ -30,7 +30,6 @@ import (
 
 	"conclave/internal/backend"
 	"conclave/internal/backend/cli"
-	"conclave/internal/event"
 )
 
 // New is an agent of the program that p describes. Key is the model's, if it is not
@@ -216,10 +215,7 @@ func (a *agent) converse(ctx context.Context, s *seat, in backend.Input, host ba
 		return next.Save(home, in.Thread)
 	}
 	if err := s.take(t, next.Heard, say); err != nil {
-		if t.usage != (event.Usage{}) {
-			err = &backend.Spent{Usage: t.usage, Err: err}
-		}
-		return err
+		return backend.WithUsage(err, t.usage)
 	}
 	next.Said = t.mark
 	_ = next.Save(home, in.Thread) // only to know more should the program be killed; the turn is whole
