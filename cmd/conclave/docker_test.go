@@ -14,7 +14,16 @@ import (
 // engine starts a Docker engine for a test and points the program at it.
 func engine(t *testing.T, p *project) *dockertest.Daemon {
 	t.Helper()
-	d, err := dockertest.Start()
+	d := daemon(t, dockertest.Setup{}.Start)
+	p.env = append(p.env, "DOCKER_HOST="+d.Host())
+	return d
+}
+
+// daemon is a Docker engine that goes with the test. Where there is none, only those
+// who have to have one mind.
+func daemon(t *testing.T, start func() (*dockertest.Daemon, error)) *dockertest.Daemon {
+	t.Helper()
+	d, err := start()
 	if errors.Is(err, dockertest.ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
@@ -26,7 +35,6 @@ func engine(t *testing.T, p *project) *dockertest.Daemon {
 			t.Error(err)
 		}
 	})
-	p.env = append(p.env, "DOCKER_HOST="+d.Host())
 	return d
 }
 

@@ -89,19 +89,7 @@ func hostel(t *testing.T) *dockertest.Daemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := dockertest.Setup{Programs: []string{clitest.Installed(t, clitest.Claude)}, Holds: []string{bash}, Bridge: true}.Start()
-	if errors.Is(err, dockertest.ErrMissing) && os.Getenv("CI") == "" {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return d
+	return daemon(t, dockertest.Setup{Programs: []string{clitest.Installed(t, clitest.Claude)}, Holds: []string{bash}, Bridge: true}.Start)
 }
 
 // furnish writes the configuration of an agent that is the program, in its sandbox.
